@@ -122,7 +122,7 @@ const buildUses: UsesOf = (service, definition, model, tree) => {
  * A Dockerfile outside of the build context, whose content id does not cover it. Compose prints it
  * as written: relative to the context, or absolute.
  */
-export function dockerfileBeside(build: JsonObject, context: string): string | undefined {
+function dockerfileBeside(build: JsonObject, context: string): string | undefined {
   const written = textAt(build, "dockerfile");
   if (written === "") return undefined;
   if (!isAbsolute(written) && !isAbsolute(context)) return undefined;

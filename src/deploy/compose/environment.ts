@@ -61,11 +61,10 @@ const BUILDS_ASK_NOTHING = { BUILDX_BAKE_ENTITLEMENTS_FS: "0" } as const;
 const ASKS_NO_GIT = { BUILDX_GIT_INFO: "false", GIT_DIR: "/dev/null" } as const;
 
 /**
- * Buildx fetches tokens of registries itself, from wherever a registry says, and keeps a seed in
- * DOCKER_CONFIG for each name that the engine tells, without limit: the engine of one context would
- * fill what the builds of all read. Without, the engine asks for the credentials that it gets anyway.
+ * Buildx keeps a seed for tokens in DOCKER_CONFIG for each name that the engine tells, without limit: the
+ * engine of one context would fill what the builds of all read.
  */
-const FETCHES_NO_TOKENS = { BUILDKIT_NO_CLIENT_TOKEN: "1" } as const;
+const KEEPS_NO_SEEDS = { BUILDKIT_NO_CLIENT_TOKEN: "1" } as const;
 
 /** Variables that single calls get besides: a private directory, and one with credentials. */
 const OF_A_CALL = ["TMPDIR", "DOCKER_CONFIG"] as const;
@@ -194,7 +193,7 @@ export function actingCall(
     ...NO_REMOTE_FILES,
     ...BUILDS_ASK_NOTHING,
     ...ASKS_NO_GIT,
-    ...FETCHES_NO_TOKENS,
+    ...KEEPS_NO_SEEDS,
   };
   const given = new Set([...Object.keys(environment), ...OF_A_CALL]);
   return { model: withExplicitBinds(handedOver(changed, given)), environment };

@@ -21,7 +21,7 @@ import {
 } from "./command.ts";
 import { actingCall, dotenvText, renderVariables } from "./environment.ts";
 import { limitedOutput } from "./limited_output.ts";
-import { withOwnDockerfiles } from "./outside_dockerfiles.ts";
+import { withOwnDockerfiles } from "./own_dockerfiles.ts";
 import { withRegistryLogins } from "./registry_logins.ts";
 import {
   bindsSay,

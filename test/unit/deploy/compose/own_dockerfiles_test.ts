@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { withOwnDockerfiles } from "../../../../src/deploy/compose/outside_dockerfiles.ts";
+import { withOwnDockerfiles } from "../../../../src/deploy/compose/own_dockerfiles.ts";
 import type { ComposeModel } from "../../../../src/model/mod.ts";
 import { systemFiles, withTemporaryDirectory } from "../../../../src/system/mod.ts";
 
@@ -47,24 +47,28 @@ describe("withOwnDockerfiles()", () => {
       assert.equal(await readFile(join(place, name), "utf8"), "FROM a");
     }));
 
-  it("leaves one in its context, one of an image's context, and a missing one as they are", async () => {
-    for (const [context, dockerfile] of [["web", "Dockerfile"], ["web", "../missing"]] as const) {
-      await given(TREE, (root) => ({ context: join(root, context), dockerfile }), (found) => {
-        assert.equal(found, dockerfile);
+  it("copies one of the context, too, whose directory may be a link, and leaves a missing one", async () => {
+    for (
+      const [context, dockerfile, path] of [
+        ["web", "", "own/dockerfile-0/Dockerfile"],
+        ["web", "Dockerfile", "own/dockerfile-0/Dockerfile"],
+        ["web", "../missing", undefined],
+      ] as const
+    ) {
+      const build = (root: string) => ({ context: join(root, context), dockerfile });
+      await given(TREE, build, (found, root) => {
+        assert.equal(found, path === undefined ? dockerfile : join(root, path));
         return Promise.resolve();
       });
     }
   });
 
-  it("refuses a large one", async () => {
-    const tree = { "Dockerfile": "#".repeat(5 * 1024 * 1024) };
+  it("refuses what is large together", async () => {
+    const large = "#".repeat(9 * 1024 * 1024);
+    const tree = { "Dockerfile": large, "Dockerfile.dockerignore": large };
     await assert.rejects(
-      given(
-        tree,
-        (root) => ({ context: join(root, "web"), dockerfile: join(root, "Dockerfile") }),
-        () => assert.fail("it was copied"),
-      ),
-      { code: "build_failed", message: /lies outside of its build context.*4 MiB/ },
+      given(tree, (root) => ({ context: root }), () => assert.fail("it was copied")),
+      { code: "build_failed", message: /^Dockerfile\.dockerignore cannot be copied .* 16 MiB/ },
     );
   });
 });
