@@ -17,6 +17,7 @@ import {
 import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { type Found, moveRevision, remember } from "./decide/record_unchanged.ts";
+import { requireRoomForStack } from "./decide/stack_limit.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
@@ -43,7 +44,6 @@ import {
   requireNotAnothers,
   requireNothingForeign,
   requireOwnership,
-  requireRoom,
   volumesOwner,
 } from "./stack_owner.ts";
 import { type Decision, skip } from "./decision.ts";
@@ -75,7 +75,7 @@ export async function decideTarget(
   const recorded = parts.ledger.current(key);
   await requireChangeableMode(parts, target, recorded, signal);
   requireNotAnothers(parts, target);
-  if (recorded === undefined) requireRoom(parts, target);
+  if (recorded === undefined) requireRoomForStack(parts, target);
   const hold = await pinHold(parts, target, signal);
   if (hold !== undefined) return await held(parts, target, hold, signal);
   if (recorded !== undefined && await isSuperseded(parts, target, recorded, signal)) {

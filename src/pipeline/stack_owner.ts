@@ -103,22 +103,6 @@ export function requireNotAnothers(parts: PipelineParts, target: Target): void {
   requireFreeName(parts.ledger, target.discovered);
 }
 
-/** Most stacks of a repository with a release: those that nothing names any more stay, with their data. */
-export const MOST_DEPLOYED = 5_000;
-
-/** Refuses the first release of a stack whose repository has as many as it may. Throws `conflict`. */
-export function requireRoom(
-  { ledger }: { readonly ledger: Pick<PipelineParts["ledger"], "countOf"> },
-  { key, configuration: { source: { name } } }: Pick<Target, "key" | "configuration">,
-): void {
-  const count = ledger.countOf(name);
-  if (count < MOST_DEPLOYED) return;
-  throw errors.conflict(
-    `${key.name} is not deployed: ${name} has ${count} stacks, at most ${MOST_DEPLOYED} are allowed; remove ` +
-      "those that nothing names any more (stackwright status shows them as orphaned)",
-  );
-}
-
 /**
  * Refuses a target whose stack is another's, by the ledger, by a container, or by a volume where no
  * container of the stack tells, and by {@link joinedThings} where the ledger does not either, or knows

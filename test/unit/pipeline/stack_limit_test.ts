@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Revision, stackKey } from "../../../src/model/mod.ts";
-import { MOST_DEPLOYED, requireRoom } from "../../../src/pipeline/stack_owner.ts";
+import { MOST_DEPLOYED, requireRoomForStack } from "../../../src/pipeline/decide/stack_limit.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "../record/releases.ts";
@@ -13,12 +13,12 @@ const configuration: Revision = {
 };
 const key = stackKey("", "next");
 
-describe("requireRoom()", () => {
+describe("requireRoomForStack()", () => {
   it("refuses another stack of a repository that has as many as it may", () => {
     const counted = (count: number) => ({ ledger: { countOf: () => count } });
-    requireRoom(counted(MOST_DEPLOYED - 1), { key, configuration });
+    requireRoomForStack(counted(MOST_DEPLOYED - 1), { key, configuration });
     assert.throws(
-      () => requireRoom(counted(MOST_DEPLOYED), { key, configuration }),
+      () => requireRoomForStack(counted(MOST_DEPLOYED), { key, configuration }),
       /next is not deployed: host\/many has 5000 stacks, at most 5000 are allowed; remove those/,
     );
   });
