@@ -1,7 +1,9 @@
+import { isOneOff } from "../../docker/containers.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
+  isOurs,
   type ObservedContainer,
   own,
   type Release,
@@ -83,10 +85,12 @@ function wantedNames(model: ComposeModel): ReadonlyMap<string, string> {
   );
 }
 
+/** Not those that a person runs once, such as a dump of a database: only runs of jobs are Stackwright's. */
 const containersOf: OnServices<ObservedContainer[]> = async (engine, release, services, signal) => {
   const project = { [COMPOSE_LABELS.project]: release.key.name };
   const containers = await engine.listContainers(project, signal);
-  return containers.filter((each) => services.includes(each.service));
+  const isTheirs = (each: ObservedContainer) => isOneOff(each) && !isOurs(each);
+  return containers.filter((each) => services.includes(each.service) && !isTheirs(each));
 };
 
 /** Signals running containers that their files changed. */
