@@ -102,16 +102,22 @@ async function clear(anyParts: PipelineParts, key: StackKey, signal: AbortSignal
   }
 }
 
-/** As {@link recover}, for a stack that is to be deployed: where its intents still wait. */
+/**
+ * As {@link recover}, for a stack that is to be deployed: where its intents still wait, and where another
+ * process has ended in the middle of one since the start.
+ */
 export async function recoverStack(
   parts: PipelineParts,
   listeners: readonly TargetListener[],
-  { context, name }: StackKey,
+  key: StackKey,
   signal: AbortSignal,
 ): Promise<void> {
+  const { context, name } = key;
   const { waitsFor = (each) => each !== DEFAULT_CONTEXT } = parts;
   const isIt = (each: StackKey) => each.context === context && each.name === name;
-  if (waitsFor(context)) await recover(parts, listeners, signal, isIt);
+  if (waitsFor(context) || parts.ledger.isCutOff(key)) {
+    await recover(parts, listeners, signal, isIt);
+  }
 }
 
 /** Milliseconds after which an engine that says nothing counts as away: everybody waits for the answer. */

@@ -53,6 +53,11 @@ export class Intents extends LedgerTable {
     return open.some((each) => kind === undefined || each.kind === kind);
   }
 
+  /** Whether a process ended in the middle of changing a stack; not where one has given that up. */
+  isCutOff(key: StackKey): boolean {
+    return this.#openOf(key).some((row) => row["owner"] !== NOBODY && this.#isOver(row));
+  }
+
   /** Another running process that is changing a stack, for people; `undefined` when there is none. */
   heldElsewhere(key: StackKey): string | undefined {
     const row = this.#openOf(key).find((each) => this.#isElsewhere(each));

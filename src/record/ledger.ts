@@ -218,12 +218,13 @@ export class Ledger extends LedgerTables {
   /**
    * Replaces the current release by an equal one made from other inputs (a comment in a compose
    * file), so that the next look compares with these. Does nothing where {@link mark} is no longer what it
-   * was when that was found: a former owner's look must not make its release the new owner's.
+   * was when that was found: a former owner's look must not make its release the new owner's. Nor while a
+   * change of the stack is open: what runs equal to the inputs may be the release that it has begun.
    */
   refresh(recorded: RecordedRelease, release: Release, since: string): void {
     const { key } = recorded;
     this.database.transaction(() => {
-      if (this.mark(key) !== since) return;
+      if (this.mark(key) !== since || this.intents.isOpen(key)) return;
       this.releases.replace(recorded, release, this.#ownerOf(key));
     });
   }
@@ -242,7 +243,7 @@ export class Ledger extends LedgerTables {
     since: string,
   ): void {
     this.database.casually(() => {
-      if (this.mark(recorded.key) !== since) return;
+      if (this.mark(recorded.key) !== since || this.intents.isOpen(recorded.key)) return;
       const owner = this.#ownerOf(recorded.key);
       const to = { revision, ...(configuration && { configuration }), ...(owner && { owner }) };
       this.releases.move(recorded, to);

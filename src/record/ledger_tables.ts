@@ -141,6 +141,8 @@ export class LedgerTables {
   readonly underWay: Intents["open"] = () => this.intents.open();
   /** Whether such an intent is of a stack; only of `kind` where that is given. */
   readonly isUnderWay: Intents["isOpen"] = (key, kind) => this.intents.isOpen(key, kind);
+  /** Whether a process ended in the middle of changing a stack, which nobody has tried to finish. */
+  readonly isCutOff: Intents["isCutOff"] = (key) => this.intents.isCutOff(key);
   /** Checks that the ledger can be written, by taking its write lock. */
   readonly checkWritable: LedgerDatabase["checkWritable"] = () => this.database.checkWritable();
 

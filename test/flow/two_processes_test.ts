@@ -137,6 +137,22 @@ describe("a command beside the service", () => {
       assert.match(await status(), /^failed .* a deployment was interrupted: its process ended /m);
     }));
 
+  it("what a killed command had begun is finished by the service's next poll, not written over what ran", () =>
+    inWorld("fake", async (world) => {
+      for (const number of ["1", "2"]) {
+        await commit(world, shop(number));
+        await pollTo(world, "succeeded");
+      }
+      await withOther(world, (other) => {
+        beginRollback(world, other, 1);
+        return Promise.resolve();
+      });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(rows(world, "SELECT number FROM releases WHERE status = 'applying'"), []);
+      const told = (await commandTo(world, 0, ["history", world.stack])).out;
+      assert.match(told, /3 .* deployed/);
+    }));
+
   it("a rollback waits for a stack that is being changed", () =>
     inWorld("fake", async (world) => {
       for (const number of ["1", "2"]) {
