@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { isObject, type Problem, recordOf } from "../model/mod.ts";
 import { type ComposeText, servicesIn } from "./compose_text.ts";
 
@@ -21,25 +22,37 @@ const MOST_FOUND = 20;
 /**
  * Problems of services that name a service, network, volume, config or secret which none of the project's
  * files defines. All of them have to be given: what is missing may be in one that is not. Leaves out
- * names with variables, and services with profiles, which compose may never look at.
+ * names with variables, services with profiles in any file, which compose may never look at, and what
+ * another entry for the same target may replace.
  */
 export function undefinedNames(files: readonly ComposeText[]): Problem[] {
   const defined = new Map(KINDS.map((kind) => [kind, namesOf(files, kind)]));
   defined.get("networks")?.add("default");
-  return files.flatMap((read) =>
-    servicesIn(read).flatMap(({ name: service, service: fields, lineOf }) => {
-      if (fields["profiles"] !== undefined) return [];
-      return Object.entries(NAMED_BY).flatMap(([key, kind]) =>
-        namesIn(key, fields[key]).filter(({ name }) => !defined.get(kind)?.has(name))
-          .map(({ name, at }) => ({
-            file: read.file,
-            path: `services.${service}.${key}`,
-            ...placeOf(lineOf, [key, at], [key]),
-            message: `no ${kind.slice(0, -1)} is called ${JSON.stringify(name)}`,
-          }))
-      );
-    })
-  ).slice(0, MOST_FOUND);
+  const services = files.flatMap((read) =>
+    servicesIn(read).map((each) => ({ file: read.file, ...each }))
+  );
+  const maybeOff = new Set(
+    services.flatMap(({ name, service }) => service["profiles"] === undefined ? [] : [name]),
+  );
+  const entries = services.filter(({ name }) => !maybeOff.has(name)).flatMap((each) =>
+    Object.entries(NAMED_BY).flatMap(([key, kind]) =>
+      entriesIn(key, each.service[key]).map(({ name, at, target }) => ({
+        ...{ service: each, key, kind, at },
+        missing: name !== undefined && defined.get(kind)?.has(name) !== true ? name : undefined,
+        place: JSON.stringify([each.name, key, target]),
+        anywhere: JSON.stringify([each.name, key, undefined]),
+      }))
+    )
+  );
+  const fine = new Set(entries.flatMap((each) => each.missing === undefined ? [each.place] : []));
+  return entries.filter(({ missing, place, anywhere }) =>
+    missing !== undefined && !fine.has(place) && !fine.has(anywhere)
+  ).slice(0, MOST_FOUND).map(({ service: { file, name, lineOf }, key, kind, at, missing }) => ({
+    file,
+    path: `services.${name}.${key}`,
+    ...placeOf(lineOf, [key, at], [key]),
+    message: `no ${kind.slice(0, -1)} is called ${JSON.stringify(missing)}`,
+  }));
 }
 
 type LineOf = ReturnType<typeof servicesIn>[number]["lineOf"];
@@ -56,21 +69,35 @@ function namesOf(files: readonly ComposeText[], kind: Kind): Set<string> {
   );
 }
 
-/** The names in a key of a service, with the place of each in it. */
-function namesIn(
-  key: string,
-  value: unknown,
-): { readonly name: string; readonly at: string | number }[] {
-  const entries: (readonly [at: string | number, entry: unknown, isKey: boolean])[] =
-    Array.isArray(value)
-      ? value.map((each, at) => [at, each, false])
-      : Object.entries(recordOf(value)).map(([name, each]) => [name, each, true]);
-  return entries.flatMap(([at, entry, isKey]) => {
-    const isRequired = !isKey || (recordOf(entry)["required"] ?? true) === true;
-    if (!isRequired) return [];
-    const name = isKey ? at : key === "volumes" ? volumeIn(entry) : nameIn(entry);
-    return typeof name === "string" && name !== "" && !name.includes("$") ? [{ name, at }] : [];
+/** An entry in a key of a service. */
+interface Entry {
+  readonly at: string | number;
+  /** What it names; none where it names nothing, or nobody knows what. */
+  readonly name: string | undefined;
+  /** Of entries for the same target compose takes the last one; none where it is not known. */
+  readonly target: string | undefined;
+}
+
+function entriesIn(key: string, value: unknown): Entry[] {
+  const entries: (readonly [at: string | number, name: unknown, target: unknown])[] =
+    !Array.isArray(value)
+      ? Object.keys(recordOf(value)).map((name) => [name, name, name])
+      : key === "volumes"
+      ? value.map((each, at) => [at, volumeIn(each), mountPointIn(each)])
+      : value.map((each, at) => [at, nameIn(each), recordOf(each)["target"] ?? nameIn(each)]);
+  return entries.map(([at, name, target]) => {
+    const path = typeof name === "string" && name === target ? name : sure(target);
+    return {
+      at,
+      name: path === undefined ? undefined : sure(name),
+      target: path && posix.resolve(key === "secrets" ? "/run/secrets" : "/", path),
+    };
   });
+}
+
+/** A text that is not empty and has no variables. */
+function sure(text: unknown): string | undefined {
+  return typeof text === "string" && text !== "" && !text.includes("$") ? text : undefined;
 }
 
 function nameIn(entry: unknown): unknown {
@@ -84,4 +111,9 @@ function volumeIn(entry: unknown): unknown {
   return typeof entry === "string"
     ? /^([a-zA-Z0-9][a-zA-Z0-9_.-]+):\//.exec(entry)?.[1]
     : undefined;
+}
+
+function mountPointIn(entry: unknown): unknown {
+  if (isObject(entry)) return entry["target"];
+  return typeof entry === "string" ? /(?:^|:)(\/[^:]*)(?::[^:/]*)?$/.exec(entry)?.[1] : undefined;
 }

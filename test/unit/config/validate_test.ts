@@ -63,6 +63,11 @@ describe("validateCheckout", () => {
         "depends_on: {dbb: {condition: service_started}}",
         `5:23: services.web.depends_on: no service is called "dbb"`,
       ],
+      // Compose refuses this too; it is for services whose profile is off.
+      [
+        "depends_on: {dbb: {required: false, condition: service_started}}",
+        `5:23: services.web.depends_on: no service is called "dbb"`,
+      ],
       ["networks: [default, back]", `5:25: services.web.networks: no network is called "back"`],
       ["networks: {back: }", `services.web.networks: no network is called "back"`],
       [
@@ -87,7 +92,6 @@ describe("validateCheckout", () => {
 
   it("validateCheckout() leaves names alone that may be defined, or need not be", async () => {
     const fine = [
-      "depends_on: {dbb: {required: false, condition: service_started}}",
       "depends_on: ['${DB}']",
       "depends_on: [dbb]\n    profiles: [old]",
       "networks: [default]",
