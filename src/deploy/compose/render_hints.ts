@@ -4,7 +4,13 @@ const HINTS: readonly (readonly [says: RegExp, hint: (kind: string) => string])[
     /refers to undefined (network|volume|config|secret)/,
     (kind) => `declare it below ${kind}s:, or take it from the service`,
   ],
-  [/depends on undefined service/, () => "name a service of the project, or say required: false"],
+  // Of one that no file has and of one whose profile is off; of links, network_mode and others too.
+  [
+    /depends on undefined service/,
+    () =>
+      "name a service of the project; where it is one whose profile is off, list that in profiles of " +
+      "the deployment, or say required: false in depends_on",
+  ],
   [
     /unsupported env_file format/,
     () => "this compose is too old for format: install compose 2.30 or newer, or write NAME=value",

@@ -104,7 +104,10 @@ describe("Compose and the programs it runs", () => {
         /below networks:/,
       ],
       ['service "web" refers to undefined volume data: invalid compose project', /below volumes:/],
-      ['service "web" depends on undefined service "db"', /name a service of the project/],
+      [
+        'service "web" depends on undefined service "db"',
+        /: name a service of the project; where it is one whose profile is off, .*required: false/,
+      ],
       ["env file prod.env not found: stat prod.env: no such file", /required: false/],
       ["validating a.yaml: (root) Additional property service is not allowed", /knows no such key/],
       ["validating a.yaml: services additional properties 'webb' not allowed", /knows no such key/],
