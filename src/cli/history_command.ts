@@ -28,8 +28,8 @@ export const historyCommand = stackCommand({
 
 Newest first, with number, time, state, commit and what became of it; the current one is marked with
 a star. Releases of a former owner of the stack say whose they are; rollback does not choose these.
-Numbers are what diff and rollback take. Long messages are cut, and on a terminal lines that are
-wider: --json has all of them. Exits 1 when nothing is recorded.
+Numbers are what diff and rollback take. Long messages are cut: --json has all of them. Exits 1
+when nothing is recorded.
 `,
   onlyReads: true,
   async ask({ operations, call, key, io }) {

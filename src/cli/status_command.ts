@@ -38,10 +38,10 @@ more. Those that need somebody come first. States:
   unknown    nothing is deployed yet, or the engine does not answer
   synced     what runs is what was deployed, and no newer commit changes it
 
-Long reasons are cut, and lines at the width of a terminal: explain and --json have all of them. A
-job whose last run failed, and a source that cannot be read, have a line of their own: their stacks
-stay as they are meanwhile. A source that only a webhook named, and from which nothing is deployed,
-is told of for an hour. The last line says where the service does not run any more. --json prints
+Long reasons are cut, unless a stack is named: explain and --json have all of them. A job whose last
+run failed, and a source that cannot be read, have a line of their own: their stacks stay as they
+are meanwhile. A source that only a webhook named, and from which nothing is deployed, is told of
+for an hour. The last line says where the service does not run any more. --json prints
 {"deployments": [...], "failed_sources": [...]}, with the fields of GET /v1/api/deployments.
 
 Exits 1 when the stack that was named is not known.
@@ -138,7 +138,7 @@ const ORDER: readonly StackState[] = [
   "synced",
 ];
 
-/** The table of stacks; one that was named has room for all that is said of it. */
+/** The table of stacks; of one that was named it has all that is said. */
 function textOf(
   stacks: readonly DeploymentView[],
   io: CommandIo,
@@ -171,8 +171,7 @@ function textOf(
     ];
   });
   const head = ["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"];
-  const text = table([head, ...rows]);
-  return (isWhole ? text : fitted(text, io)) + summaryOf(stacks);
+  return fitted(table([head, ...rows]), io) + summaryOf(stacks);
 }
 
 /** Number of stacks in each state: the first lines of a long list scroll out of sight. */

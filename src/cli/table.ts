@@ -1,5 +1,4 @@
 import { EVERYONE } from "../system/secret_owners.ts";
-import { shortened } from "./headline.ts";
 import type { CommandIo } from "./io.ts";
 
 /** Rows as aligned columns, the first as heading; empty columns are left out. */
@@ -21,14 +20,14 @@ export function table(rows: readonly (readonly string[])[]): string {
   ).join("");
 }
 
-/** Characters that the last column has to have beside the others. */
+/** Characters that the last column has to have, to go on below itself. */
 const LEAST_ROOM = 40;
 const INDENT = "    ";
 
 /**
- * The lines of a table in the width of a terminal: a line that goes on below has lost its columns. Only
- * the last column is cut; where that has little room, it is whole below its row. A command in it takes no
- * room of the others. What is secret is masked before, as no mask recognizes a half of it.
+ * The lines of a table in the width of a terminal, which breaks words and columns of a line that is longer.
+ * Nothing is cut: the last column goes on below itself; where that has little room, it is whole below its
+ * row. What is secret is masked before, as no mask recognizes a half of it.
  */
 export function fitted(
   text: string,
@@ -42,7 +41,7 @@ export function fitted(
     const letters = [...line];
     if (letters.length <= columns) return line;
     const [row, last] = [letters.slice(0, start).join(""), letters.slice(start).join("")];
-    if (room >= LEAST_ROOM) return row + shortened(last, room);
+    if (room >= LEAST_ROOM) return row + wrapped(last, room).join(`\n${" ".repeat(start)}`);
     const width = Math.max(columns - INDENT.length, 1);
     // A row begins where the others do, also one that has no mark in front.
     const [mark = ""] = /^ {0,4}/.exec(row) ?? [];

@@ -23,11 +23,16 @@ describe("fitted()", () => {
   const text = "STATE  STACK  AGE   WHY\n" +
     "held   shop   47 s  held by a person since noon until stackwright resume shop\nok\n";
 
-  it("cuts the last column to the width of a terminal, and nothing where there is none", () => {
+  it("has the last column go on below itself, and is as it was where there is no terminal", () => {
     assert.equal(fitted(text, { redactor }), text);
-    const row = (columns: number) => fitted(text, { columns, redactor }).split("\n")[1];
-    assert.equal(row(66), "held   shop   47 s  held by a person sinc… stackwright resume shop");
-    assert.equal(row(200), text.split("\n")[1]);
+    assert.equal(fitted(text, { columns: 200, redactor }), text);
+    assert.deepEqual(fitted(text, { columns: 66, redactor }).split("\n"), [
+      "STATE  STACK  AGE   WHY",
+      "held   shop   47 s  held by a person since noon until stackwright",
+      "                    resume shop",
+      "ok",
+      "",
+    ]);
   });
 
   it("has what has no room there whole below its row, and breaks no word", () => {
@@ -45,7 +50,7 @@ describe("fitted()", () => {
       "    person since",
     ]);
     const words = text.split(/\s+/);
-    for (const columns of [17, 20, 22, 40, 59]) {
+    for (const columns of [17, 20, 22, 40, 59, 60, 70, 80]) {
       assert.ok(lines(columns).every((line) => line.length <= columns), `${columns} columns`);
       assert.deepEqual(
         [...lines(columns), "ok", ""].join(" ").trim().split(/\s+/).sort(),
