@@ -40,18 +40,21 @@ export interface Ended {
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The width of its terminal; none without it. */
+  readonly columns?: number;
 }
 
 /** Runs a command line to its end, with nobody watching. */
 export async function run(
   args: readonly string[],
-  { env = {}, cwd = "/" }: Surroundings = {},
+  { env = {}, cwd = "/", columns }: Surroundings = {},
 ): Promise<Ended> {
   const said = { out: "", err: "" };
   const code = await runCommand({
     args,
     env,
     cwd,
+    ...(columns === undefined ? {} : { columns }),
     out: (text) => void (said.out += text),
     err: (text) => void (said.err += text),
     interactive: false,

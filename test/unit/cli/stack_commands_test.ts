@@ -176,6 +176,10 @@ describe("stackwright status", () => {
       assert.match(out, / x{150}…y{149}\n/);
       assert.match((await command("status", "--json")).out, /"x{300}: y{300}"/);
       assert.match((await command("explain", "long")).out, / x{300}: y{300}\n/);
+      const env = { DATA_DIR: dataDir, DOCKER_HOST: "unix:///nowhere.sock" };
+      const named = (await run(["status", "long"], { env, columns: 80 })).out.split("\n");
+      assert.ok(named.every((line) => line.length <= 80), named.join("\n"));
+      assert.match(named.join("").replaceAll(" ", ""), /x{300}:y{300}$/);
     });
   });
 });
