@@ -20,6 +20,7 @@ import { performers } from "./app/performers.ts";
 import { createAlarms } from "./app/alarms.ts";
 import { startServers } from "./app/listen.ts";
 
+export { asPolled } from "./app/as_polled.ts";
 export { type CommandGate, createCommandGate } from "./app/gate.ts";
 export { assemble, type Assembly } from "./app/assemble.ts";
 export { openApiDocuments } from "./app/documents.ts";

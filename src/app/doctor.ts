@@ -15,7 +15,7 @@ import { localRepository } from "./local_repository.ts";
 import { LEDGER_FILE } from "./open_state.ts";
 import { isServed, NOT_SERVED } from "./only_service.ts";
 import type { System } from "./system.ts";
-import { fullReference, sourceKey, sourceNameOf } from "../source/mod.ts";
+import { createUrlRewriter, fullReference, sourceKey, sourceNameOf } from "../source/mod.ts";
 import { formatTime } from "../system/mod.ts";
 
 /** The result of one check. */
@@ -143,13 +143,16 @@ async function programSays(
 }
 
 async function sources(settings: Settings, { files, clock }: System): Promise<Finding[]> {
-  const { polls, webhookSecret, apiSecret } = settings;
+  const { polls, webhookSecret, apiSecret, git } = settings;
+  const rewrite = createUrlRewriter(git.urlRewrites);
   const failureOf = knownFailures(settings);
   const refusedTo = knownRefusals(settings, clock.now());
   const polled = await Promise.all(polls.map(async (poll) => {
     const { request, intervalSeconds, schedule, runOnce, watch } = poll;
-    const [isHere, missing] = await missingRepository(files, request);
-    const unasked = isHere && watch ? "when it changes" : "never";
+    const reached = rewrite(request.url);
+    const at = { ...request, url: reached ?? request.url };
+    const [isHere, missing] = await missingRepository(files, at);
+    const unasked = isHere && watch && reached === undefined ? "when it changes" : "never";
     const when = runOnce
       ? "once"
       : schedule ?? (intervalSeconds === 0 ? unasked : `every ${intervalSeconds} s`);

@@ -14,6 +14,7 @@ import { shownModel } from "../prepare/mod.ts";
 import { createRuns, type RunStore } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { formatTime, SILENT_LOG } from "../system/mod.ts";
+import { asPolled } from "./as_polled.ts";
 import type { Assembly } from "./assemble.ts";
 import { contextsOf } from "./each_context.ts";
 import { planAside } from "./plan_aside.ts";
@@ -82,7 +83,10 @@ export function createGate(
       asksOnce && scope.name === undefined ? statusesOfAll(signal) : statuses(signal, scope),
     hasContext: (context) => engines.has(context),
     contexts: async () => [...await engines.names(), ...contextsOf(ledger)],
-    parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
+    parsePollRequest: (value) =>
+      parsePollRequest(value, { checkSchedule: check }).map((each) =>
+        each.kind === "git" ? asPolled(each, settings, log) : each
+      ),
     ledger,
     hosts: { of: engineOf },
     learned: assembly.learned,

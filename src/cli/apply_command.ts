@@ -5,10 +5,11 @@ import {
   applySourceOperation,
   type TargetView,
 } from "../api/mod.ts";
+import { asPolled } from "../app.ts";
 import { errors } from "../model/mod.ts";
 import { readText, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { asPolled, namedBy, polledSources, requestOf } from "./checkout.ts";
+import { namedBy, polledSources, requestOf } from "./checkout.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { watchedPlan } from "./plan_command.ts";

@@ -5,13 +5,10 @@ import { errors, type SourceRequest, type StackwrightError, utf8 } from "../mode
 import type { Settings } from "../settings/mod.ts";
 import {
   configEnvironment,
-  createUrlRewriter,
   fullReference,
   parseRepositoryUrl,
   requestsFor,
   sourceLocation,
-  sourceNameOf,
-  surelySameRepository,
 } from "../source/mod.ts";
 import type { Log } from "../system/mod.ts";
 import type { Arguments } from "./arguments.ts";
@@ -98,27 +95,6 @@ async function checkoutAround({ files }: System, directory: string): Promise<str
     `${directory} looks like a bare repository and lies in the checkout ${at}: name that one, ` +
       `or file://${real} for what is in the bare one`,
   );
-}
-
-/**
- * What a person named, under the name by which the operator's polls reach it: where `SOURCE_URL_REWRITES`
- * lead one there, its stacks are the polled repository's, as the service has it. By the name of its
- * place it would be a stranger to its own stacks.
- */
-export function asPolled(
-  input: SourceInput,
-  { polls, git: { urlRewrites } }: Pick<Settings, "polls" | "git">,
-  log: Log,
-): SourceInput {
-  const rewrite = createUrlRewriter(urlRewrites);
-  const reached = polls.map(({ request }) => request).filter(({ kind, url }) =>
-    kind === "git" && surelySameRepository(rewrite(url) ?? url, input.url)
-  );
-  const [name, ...others] = new Set(reached.map(sourceNameOf));
-  if (name === undefined || others.length > 0) return input;
-  if (name === (input.identity ?? sourceLocation("git", input.url).name)) return input;
-  log.info(`${input.url} is polled as ${name} (SOURCE_URL_REWRITES): that one's stacks are meant`);
-  return { ...input, identity: name };
 }
 
 /**

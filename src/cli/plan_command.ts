@@ -4,7 +4,7 @@ import {
   planSourceOperation,
   type UnplannedStackView,
 } from "../api/mod.ts";
-import { keepKey, planAside, type System } from "../app.ts";
+import { asPolled, keepKey, planAside, type System } from "../app.ts";
 import {
   formatProblem,
   type RunTarget,
@@ -13,7 +13,7 @@ import {
 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { asPolled, namedBy, polledSources, requestOf } from "./checkout.ts";
+import { namedBy, polledSources, requestOf } from "./checkout.ts";
 import { colouredDiff } from "./colours.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";

@@ -5,7 +5,7 @@ import { cp, realpath, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { asPolled, polledSources, requestOf } from "../../../src/cli/checkout.ts";
+import { polledSources, requestOf } from "../../../src/cli/checkout.ts";
 import type { System } from "../../../src/app.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
 import { systemCommands, systemFiles, withTemporaryDirectory } from "../../../src/system/mod.ts";
@@ -79,47 +79,6 @@ describe("a repository whose poll has deployments of its own", () => {
       });
       assert.deepEqual(told, sources);
       if (said !== undefined) assert.match(log.lines.map(({ message }) => message).join(), said);
-    });
-  }
-});
-
-describe("what is polled under another address", () => {
-  const infra = `{url: "https://h.example/o/r"}`;
-  const rewrites = "{h.example/o: /srv/git}";
-  const at = (url: string, identity?: string) => ({
-    ...{ url, reference: "HEAD", target: "" },
-    ...(identity === undefined ? {} : { identity }),
-  });
-  const cases: [string, string, ReturnType<typeof at>, string | undefined][] = [
-    ["stands for what is polled", infra, at("/srv/git/r"), "h.example/o/r"],
-    ["as a URL too", infra, at("file:///srv/git/r"), "h.example/o/r"],
-    ["also where it was cloned from", infra, at("/srv/git/r", "x.example/r"), "h.example/o/r"],
-    ["not where it is another", infra, at("/srv/git/s"), undefined],
-    ["not where it is polled itself", `{url: /srv/git/r}`, at("/srv/git/r"), undefined],
-    [
-      "not where it is polled itself, too",
-      `${infra}, {url: /srv/git/r}`,
-      at("/srv/git/r"),
-      undefined,
-    ],
-    [
-      "as well where several polls are of it",
-      `${infra}, {url: "https://H.example/o//r", reference: next}`,
-      at("/srv/git/r"),
-      "h.example/o/r",
-    ],
-    ["not by its own address", infra, at("https://h.example/o/r"), undefined],
-  ];
-  for (const [what, polls, input, identity] of cases) {
-    it(what, () => {
-      const env = { POLL_CONFIG: `[${polls}]`, SOURCE_URL_REWRITES: rewrites };
-      const settings = readSettings(env, () => "", { uid: 0 });
-      const log = createRecordingLog();
-      assert.deepEqual(asPolled(input, settings, log), {
-        ...input,
-        ...(identity === undefined ? {} : { identity }),
-      });
-      assert.equal(log.lines.length, identity === undefined ? 0 : 1);
     });
   }
 });

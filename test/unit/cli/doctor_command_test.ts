@@ -234,6 +234,29 @@ describe("stackwright doctor", () => {
     });
   });
 
+  it("looks at the place on this machine that a rewrite leads to", async () => {
+    await withFiles({ "git/bare/HEAD": "" }, async (directory) => {
+      const place = join(directory, "git");
+      for (const to of [place, `file://${place}`]) {
+        const env = {
+          DATA_DIR: join(directory, "data"),
+          POLL_CONFIG: JSON.stringify(["bare", "gone"].map((each) => (
+            { url: `https://git.test/me/${each}`, reference: "main", interval: 0 }
+          ))),
+          SOURCE_URL_REWRITES: JSON.stringify({ "git.test/me": to }),
+          PATH: "",
+        };
+        const { out } = await run(["doctor", "--json"], { env });
+        const found = (JSON.parse(out) as { about: string; ok: boolean; says: string }[])
+          .filter(({ about }) => about === "source");
+        assert.deepEqual(found.map(({ ok, says }) => [ok, says]), [
+          [true, "git.test/me/bare@main, never"],
+          [false, `git.test/me/gone@main, never: there is no ${place}/gone`],
+        ]);
+      }
+    });
+  });
+
   it("finds an address of the engine that cannot be, beside all else", async () => {
     const { code, out } = await run(["doctor"], {
       env: { DATA_DIR: "/nonexistent", DOCKER_HOST: "foo://engine" },
