@@ -1,4 +1,4 @@
-import { formatStackKey, type Run, type StackKey } from "../model/mod.ts";
+import { formatStackKey, type ObservedContainer, type Run, type StackKey } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 
 /** Newest runs of jobs among which the last one of each is looked for. */
@@ -20,4 +20,15 @@ export function lastJobRuns(
     }
   }
   return (key, name) => known.get(`${formatStackKey(key)} scheduled:${name}`);
+}
+
+/** The last run of a job, whose container may have been started only: then that tells how it ended. */
+export function endOf(
+  run: Run | undefined,
+  { state, exitCode = 0 }: Pick<ObservedContainer, "state" | "exitCode">,
+): Run | undefined {
+  if (state !== "exited" || exitCode === 0 || run?.status !== "succeeded") return run;
+  const message = `its container was started, and exited with status ${exitCode}`;
+  const targets = run.targets.map((each) => ({ ...each, status: "failed" as const, message }));
+  return { ...run, status: "failed", message, targets };
 }

@@ -4,6 +4,7 @@ import {
   errors,
   filled,
   formatDuration,
+  type ObservedContainer,
   requestError,
   type StackKey,
   stackKey,
@@ -22,12 +23,14 @@ import {
   type RunWorkParts,
   waitInput,
 } from "./run_work.ts";
-import { lastJobRuns } from "./job_runs.ts";
+import { endOf, lastJobRuns } from "./job_runs.ts";
 import { timestamp } from "./stack_parts.ts";
 
 /** A service with the labels of a job, and facts about its runs. */
 export interface JobFacts extends LabelledJob {
   readonly status: string;
+  /** The container that represents the service. */
+  readonly container: Pick<ObservedContainer, "state" | "exitCode">;
   readonly repository: string;
   readonly lastRunAt?: Date;
   readonly nextRunAt?: Date;
@@ -60,7 +63,9 @@ export const jobView = z.strictObject({
   repository: z.string().optional(),
   schedule_error: z.string().optional(),
   valid: z.boolean(),
-  last_run: runView.nullable().describe("Its last run, while that is known."),
+  last_run: runView.nullable().describe(
+    "Its last run, while that is known; `failed` too where its container was started, and failed later.",
+  ),
 });
 
 type JobView = z.output<typeof jobView>;
@@ -157,8 +162,8 @@ function chosen(all: readonly JobFacts[], name: string, stack: string | undefine
 function lastRuns({ runs, timeZone }: JobOperationParts) {
   const view = createRunView(timeZone);
   const lastRunOf = lastJobRuns(runs);
-  return ({ key, name }: JobFacts): JobView["last_run"] => {
-    const last = lastRunOf(key, name);
+  return ({ key, name, container }: JobFacts): JobView["last_run"] => {
+    const last = endOf(lastRunOf(key, name), container);
     return last === undefined ? null : view(last);
   };
 }

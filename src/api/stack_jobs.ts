@@ -13,7 +13,7 @@ import {
 import type { FoundJob } from "../deploy/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { createPauses, type TimeFormat } from "../system/mod.ts";
-import { lastJobRuns } from "./job_runs.ts";
+import { endOf, lastJobRuns } from "./job_runs.ts";
 import { timestamp } from "./stack_parts.ts";
 import type { Seen } from "./what_runs.ts";
 
@@ -79,7 +79,7 @@ export async function stackJobs(
   for (const found of all) {
     const name = formatStackKey(found.key);
     const others = jobs.get(name) ?? [];
-    const lastRun = endOf(found, lastRunOf(found));
+    const lastRun = lastRunOf(found);
     const isAsked = only === undefined ? lastRun?.status === "failed" : found.key.name === only;
     const schedule = isAsked && others.length < most.jobs ? scheduleOf(found) : undefined;
     if (schedule === undefined) continue;
@@ -124,16 +124,6 @@ function nextOf(schedule: string, nextRun: (schedule: string) => Date | undefine
   }
 }
 
-/** The end of a run, whose container may have been started only: then it tells how it ended. */
-function endOf(
-  { container: { state, exitCode = 0 } }: FoundJob,
-  lastRun: StackJob["lastRun"],
-): StackJob["lastRun"] {
-  const hasFailed = state === "exited" && exitCode !== 0 && lastRun?.status === "succeeded";
-  const message = `its container was started, and exited with status ${exitCode}`;
-  return hasFailed ? { ...lastRun, status: "failed", message } : lastRun;
-}
-
 /** The schedule of a job that is run; none for one that is not enabled, or whose labels are wrong. */
 function scheduleOf({ key, service, container }: FoundJob): string | undefined {
   try {
@@ -160,7 +150,7 @@ function lastRuns(
   const hasEnded = ({ status }: Run) => status === "succeeded" || status === "failed";
   const lastRunOf = lastJobRuns(runs, hasEnded);
   return ({ key, container }) => {
-    const run = lastRunOf(key, container.name);
+    const run = endOf(lastRunOf(key, container.name), container);
     if (run?.status !== "succeeded" && run?.status !== "failed") return undefined;
     const { id, status, finishedAt, updatedAt, targets: [target] } = run;
     const message = cut(target?.message ?? run.message);

@@ -138,7 +138,13 @@ class JobBoard {
         formatStackKey(job.key),
         () => ledger.current(job.key)?.revision.source.name,
       );
-      return { ...told, ...times, status, repository: from ?? job.source };
+      return {
+        ...told,
+        ...times,
+        status,
+        container: found.container,
+        repository: from ?? job.source,
+      };
     });
   }
 

@@ -84,6 +84,7 @@ const jobs = (more: { readonly enabled?: boolean } = {}): HttpServiceOptions => 
       name: "shop-backup-1",
       mode: "container",
       status: "created",
+      container: { state: "created", exitCode: undefined },
       repository: "acme/shop",
       spec: {
         enabled: true,

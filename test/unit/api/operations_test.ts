@@ -91,6 +91,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
         name: "x",
         mode: "container",
         status: "created",
+        container: { state: "created", exitCode: undefined },
         repository: "",
         problem: "no schedule",
       }]),
