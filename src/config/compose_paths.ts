@@ -1,5 +1,5 @@
-import { clip, isObject, type JsonObject } from "../model/mod.ts";
-import { type ComposeText, readCompose, refusedCompose } from "./compose_text.ts";
+import { clip, isObject, type JsonObject, recordOf } from "../model/mod.ts";
+import { type ComposeText, readCompose, refusedCompose, resetServices } from "./compose_text.ts";
 import { tooLongPath } from "./source_path.ts";
 import { type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
 
@@ -23,6 +23,8 @@ interface NeededFile {
 export interface ComposePaths {
   /** Names of the services that the file itself has, under whichever profile. */
   readonly services: readonly string[];
+  /** Services of the files before it that it takes back with `!reset`. */
+  readonly reset: readonly string[];
   readonly includes: readonly ComposeInclude[];
   /** Files of `extends`. */
   readonly extended: readonly string[];
@@ -59,6 +61,7 @@ export function composePaths(text: string, file: string): ComposePaths {
 export function pathsIn({ file, documents }: ComposeText): ComposePaths {
   const found = {
     services: [] as string[],
+    reset: [] as string[],
     includes: [] as ComposeInclude[],
     extended: [] as string[],
     files: [] as string[],
@@ -73,9 +76,11 @@ export function pathsIn({ file, documents }: ComposeText): ComposePaths {
     const root = mapOf(value, file, "the file");
     for (const include of itemsOf(root["include"])) found.includes.push(includeOf(include, file));
     const services = root["services"] ?? {};
+    const takenBack = resetServices(document);
     for (const [name, value] of Object.entries(mapOf(services, file, "services"))) {
-      const service = mapOf(value ?? {}, file, `services.${name}`);
-      found.services.push(name);
+      const isReset = takenBack.has(name);
+      const service = isReset ? recordOf(value) : mapOf(value ?? {}, file, `services.${name}`);
+      found[isReset ? "reset" : "services"].push(name);
       const base = service["extends"];
       if (isObject(base)) {
         requireKeys(base, EXTENDS_KEYS, file, "extends");

@@ -89,6 +89,17 @@ export function takesBack(text: string): boolean {
   return /!(?:reset|override)\b/.test(text);
 }
 
+/** Names of services that a document takes back, such as `db: !reset null`. */
+export function resetServices(document: Document): ReadonlySet<string> {
+  const services = document.get("services", true);
+  const pairs = isMap<Node, Node | null>(services) ? services.items : [];
+  return new Set(
+    pairs.flatMap(({ key, value }) =>
+      value?.tag === "!reset" && isScalar(key) ? [String(key.value)] : []
+    ),
+  );
+}
+
 /** The services of a compose file, each with what tells the line of a key in it. */
 export function servicesIn({ documents, lines }: ComposeText) {
   return documents.flatMap(({ document, value }) =>

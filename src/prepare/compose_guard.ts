@@ -132,7 +132,7 @@ class Guard {
       }
       return composePaths(text, name);
     }, this.#signal);
-    this.declared.noteServices(at.file, found.services);
+    this.declared.noteServices(at.file, found);
     const values = await this.#values(at, [
       ...found.files,
       ...found.extended,

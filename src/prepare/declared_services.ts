@@ -1,18 +1,21 @@
 import { BOUNDS, servicesOf } from "../compose/mod.ts";
+import type { ComposePaths } from "../config/compose_paths.ts";
 import { type ComposeModel, errors, type StackKey } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
+
+type Services = Pick<ComposePaths, "services" | "reset">;
 
 /**
  * Names of the services that compose files have, whichever profiles are active: `docker compose config` prints
  * only the active ones. Those of a file that others only extend are not the project's.
  */
 export class DeclaredServices {
-  readonly #services = new Map<string, readonly string[]>();
+  readonly #services = new Map<string, Services>();
   readonly #included = new Map<string, Set<string>>();
 
-  /** Notes the services that a file itself has. */
-  noteServices(file: string, services: readonly string[]): void {
+  /** Notes the services that a file itself has, and those that it takes back. */
+  noteServices(file: string, services: Services): void {
     this.#services.set(file, services);
   }
 
@@ -25,10 +28,18 @@ export class DeclaredServices {
 
   /** The services that a project of some files has, with what these include. */
   in(files: readonly string[]): ReadonlySet<string> {
-    const reached = new Set(files);
-    // What is added meanwhile comes last.
-    for (const file of reached) this.#included.get(file)?.forEach((each) => reached.add(each));
-    return new Set([...reached].flatMap((file) => this.#services.get(file) ?? []));
+    const [reached, left] = [new Set<string>(), [...files].reverse()];
+    const names = new Set<string>();
+    // Each with what it includes, before the next one: that takes back what is there by then.
+    for (let file = left.pop(); file !== undefined; file = left.pop()) {
+      if (reached.has(file)) continue;
+      reached.add(file);
+      const { services, reset } = this.#services.get(file) ?? { services: [], reset: [] };
+      reset.forEach((each) => names.delete(each));
+      services.forEach((each) => names.add(each));
+      left.push(...[...this.#included.get(file) ?? []].reverse());
+    }
+    return names;
   }
 }
 

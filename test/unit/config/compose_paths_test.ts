@@ -4,7 +4,7 @@ import { type ComposePaths, composePaths } from "../../../src/config/compose_pat
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { takesAtMost } from "../processor_time.ts";
 
-const NOTHING = { includes: [], extended: [], files: [], needed: [] };
+const NOTHING = { reset: [], includes: [], extended: [], files: [], needed: [] };
 const plain = (paths: readonly string[], more = {}) => ({
   paths,
   envFiles: [],
@@ -40,6 +40,11 @@ describe("composePaths()", () => {
       }],
       ["nothing in a service called include", "x: &a {}\nservices: {include: {<<: *a}}", {}],
       ["tagged values", "services: {a: {env_file: !override [!!str a]}}", { files: ["a"] }],
+      [
+        "services that are taken back, in whichever words",
+        "services: {a: !reset null, b: !reset , c: !reset [], d: !reset {env_file: e}, f: {}}",
+        { reset: ["a", "b", "c", "d"], files: ["e"] },
+      ],
       ["every document", "services: {a: {env_file: a}}\n---\n---\ninclude: b", {
         files: ["a"],
         includes: [plain(["b"])],

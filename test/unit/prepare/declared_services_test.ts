@@ -7,15 +7,25 @@ const KEY = { context: "default", name: "shop" };
 describe("DeclaredServices", () => {
   it("has those of the files and of what they include, in a circle, too, and no others", () => {
     const declared = new DeclaredServices();
-    declared.noteServices("a", ["web"]);
-    declared.noteServices("b", ["db", "web"]);
-    declared.noteServices("c", ["job"]);
-    declared.noteServices("extended", ["base"]);
+    declared.noteServices("a", { services: ["web"], reset: [] });
+    declared.noteServices("b", { services: ["db", "web"], reset: [] });
+    declared.noteServices("c", { services: ["job"], reset: [] });
+    declared.noteServices("extended", { services: ["base"], reset: [] });
     declared.noteIncluded("a", ["b", "missing"]);
     declared.noteIncluded("a", ["c"]);
     declared.noteIncluded("c", ["a"]);
     assert.deepEqual([...declared.in(["a"])].sort(), ["db", "job", "web"]);
     assert.deepEqual([...declared.in(["b"])], ["db", "web"]);
+  });
+
+  it("leaves out services that a later file takes back, also included ones, and has what comes after", () => {
+    const declared = new DeclaredServices();
+    declared.noteServices("base", { services: ["app", "db"], reset: [] });
+    declared.noteServices("side", { services: ["tool"], reset: [] });
+    declared.noteServices("over", { services: [], reset: ["db", "tool"] });
+    declared.noteIncluded("base", ["side"]);
+    assert.deepEqual([...declared.in(["base", "over"])], ["app"]);
+    assert.deepEqual([...declared.in(["over", "base"])], ["app", "db", "tool"]);
   });
 });
 
