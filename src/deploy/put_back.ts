@@ -8,7 +8,12 @@ import {
 import { applyRelease } from "./apply_release.ts";
 import { imagesPresent, pointTags } from "./point_tags.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
-import type { ReleaseOnDisk, Rollout, RolloutParts } from "./rollout_words.ts";
+import {
+  type ReleaseOnDisk,
+  type Rollout,
+  type RolloutParts,
+  saidOfBack,
+} from "./rollout_words.ts";
 import type { Clock } from "../system/mod.ts";
 import { SAMPLE_INTERVAL_MS } from "./looks.ts";
 
@@ -69,8 +74,7 @@ export async function restore(
   if (late < MOST_LATE && await stopsLate(parts, doubtful, signal)) {
     return await restore(parts, { ...work, late: late + 1 }, signal);
   }
-  const restored = services.filter((each) => each.action !== "keep").map((each) => each.name);
-  return restored.length === 0 ? "no container had changed" : `restored ${restored.join(", ")}`;
+  return saidOfBack(services, work.services, "no container had changed");
 }
 
 /**

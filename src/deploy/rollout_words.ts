@@ -79,3 +79,31 @@ export type RolloutResult =
   | { readonly kind: "deployed"; readonly images: Readonly<Record<string, string>> }
   | { readonly kind: "failed"; readonly error: StackwrightError; readonly text: string }
   | { readonly kind: "rolled_back"; readonly error: StackwrightError; readonly text: string };
+
+/**
+ * Words for what putting a release back did: what of it was restored, and what was taken away again since it
+ * was new. `tried` is the plan that failed: what that replaced and the release does not have is gone.
+ */
+export function saidOfBack(
+  back: readonly ServicePlan[],
+  tried: readonly ServicePlan[],
+  nothing: string,
+): string {
+  const replaced = new Set(tried.filter(({ action }) => action === "recreate").map(nameOf));
+  const [removed, others] = [back.filter(goes), back.filter((each) => !goes(each))];
+  const restored = others.filter(({ action }) => action !== "keep").map(nameOf);
+  const gone = removed.map(nameOf).map((name) =>
+    replaced.has(name) ? `${name} (what ran of it before was replaced, and is gone)` : name
+  );
+  const said = [["restored", restored], ["removed", gone]] as const;
+  return said.filter(([, names]) => names.length > 0)
+    .map(([verb, names]) => `${verb} ${names.join(", ")}`).join("; ") || nothing;
+}
+
+function goes({ action }: ServicePlan): boolean {
+  return action === "remove";
+}
+
+function nameOf({ name }: ServicePlan): string {
+  return name;
+}

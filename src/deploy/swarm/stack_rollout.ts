@@ -2,7 +2,7 @@ import { messageOf, type ServicePlan } from "../../model/mod.ts";
 import { attempted } from "../attempts.ts";
 import { observe } from "../observe.ts";
 import { imagesByService } from "../rollout.ts";
-import type { Rollout, RolloutResult } from "../rollout_words.ts";
+import { type Rollout, type RolloutResult, saidOfBack } from "../rollout_words.ts";
 import { applyStack } from "./apply_stack.ts";
 import { pruneObjects } from "./prune_objects.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
@@ -47,10 +47,7 @@ export async function rolloutStack(
         liveNow: release.live,
         timeoutSeconds: Math.max(previous.release.timeoutSeconds, work.timeoutSeconds),
       }, signal);
-      const restored = services.filter(({ action }) => action !== "keep").map(({ name }) => name);
-      return restored.length === 0
-        ? "no service had to be changed"
-        : `restored ${restored.join(", ")}`;
+      return saidOfBack(services, work.services, "no service had to be changed");
     },
   }, signal);
 }

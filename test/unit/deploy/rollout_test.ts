@@ -463,7 +463,7 @@ describe("rollout() that fails", () => {
     assert.equal(result.kind, "rolled_back");
     assert.ok(result.kind === "rolled_back" && isStackwrightError(result.error, "unhealthy"));
     assert.match(result.error.message, /^service web: .* stopped with exit code 7/);
-    assert.equal(result.text, "the previous release was put back: restored web, new");
+    assert.equal(result.text, "the previous release was put back: restored web; removed new");
     assert.deepEqual(world.events, [
       ...DEPLOYED,
       "switch to ../trees/old",
