@@ -84,8 +84,8 @@ function projectText(container: ObservedContainer): string {
 }
 
 /**
- * Advice when another stack of ours is in the way, which may in turn wait for this one, or an orphan of the
- * stack itself.
+ * Advice when another stack of ours is in the way, which may in turn wait for this one, or what is left
+ * alone of the stack itself.
  */
 function adviceFor(model: ComposeModel, { name, labels }: ObservedContainer, verb: string): string {
   const stack = labels[COMPOSE_LABELS.project];
@@ -94,8 +94,8 @@ function adviceFor(model: ComposeModel, { name, labels }: ObservedContainer, ver
     const how = verb === "holds"
       ? `stop it for good (docker update --restart no ${name}; docker stop ${name})`
       : `rename it (docker rename ${name} ${name}-old)`;
-    return "; it is an orphan of this very stack, which Stackwright did not make and does not remove at " +
-      `first: where the service takes its place, ${how}`;
+    return "; it is of this very stack, but Stackwright did not make it and leaves it alone: where the " +
+      `service takes its place, ${how}`;
   }
   if (!isOurs({ labels }) || stack === undefined) return "";
   return `; give one of them something else, or it waits until ${stack} lets go: when ${stack} waits ` +

@@ -80,7 +80,7 @@ for (const engine of await engines()) {
         const app = `${world.stack}-app-1`;
         const told = new RegExp(
           `service web needs port \\d+/tcp, which container ${app} of project ${world.stack} holds; it ` +
-            `is an orphan of this very stack, .* stop it for good ` +
+            `is of this very stack, but Stackwright did not make it and leaves it alone: .* stop it for good ` +
             `\\(docker update --restart no ${app}; docker stop ${app}\\)`,
         );
         assert.match(err, told);

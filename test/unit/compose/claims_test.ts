@@ -52,13 +52,13 @@ describe("clashes()", () => {
     assert.match(clashes(MODEL, ["web"], [{ ...stray, labels: {} }])[0] ?? "", /front holds$/);
   });
 
-  it("says of an orphan of the stack itself how it makes room", () => {
+  it("says of what is left alone of the stack itself how it makes room", () => {
     const held = { address: "::", port: 53, protocol: "udp" };
-    const orphan = { ...runningContainer("shop", "old"), name: "front", hostPorts: [held] };
-    const [port = "", name = ""] = clashes(MODEL, ["web"], [orphan]);
+    const left = { ...runningContainer("shop", "old"), name: "front", hostPorts: [held] };
+    const [port = "", name = ""] = clashes(MODEL, ["web"], [left]);
     assert.match(
       port,
-      /front of project shop holds; it is an orphan .*: .* \(docker update --restart no front; docker stop front\)$/,
+      /front of project shop holds; it is of this very stack, but Stackwright did not make it and leaves it alone: .* \(docker update --restart no front; docker stop front\)$/,
     );
     assert.match(name, /front of project shop has; .* \(docker rename front front-old\)$/);
   });
