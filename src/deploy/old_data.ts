@@ -54,15 +54,15 @@ interface NewPlace extends Pick<Release, "key" | "model" | "workingDir"> {
 }
 
 /** A mount of a release from `live`. */
-interface LiveMount {
+export interface LiveMount {
   readonly service: string;
   readonly target: string;
   /** The path in `live`. */
   readonly path: string;
 }
 
-/** A mount of a container that is to be replaced. */
-interface OldMount {
+/** A mount of a container. */
+export interface OldMount {
   readonly container: ObservedContainer;
   readonly bind: ObservedBind;
 }
@@ -176,7 +176,7 @@ function inAnotherLive(mounts: readonly OldMount[], { name }: StackKey) {
  * working directory does without `workingDir`; where it does not end so, the stack was moved in the
  * repository, and only what is in that directory counts.
  */
-function inCheckout(mounts: readonly OldMount[], workingDir: string | undefined) {
+export function inCheckout(mounts: readonly OldMount[], workingDir: string | undefined) {
   return new Map(mounts.flatMap((each) => {
     const label = each.container.labels[COMPOSE_LABELS.workingDirectory];
     if (label === undefined || workingDir === undefined) return [];
@@ -224,7 +224,7 @@ function placeOf(service: string, destination: string): string {
 }
 
 /** The mounts of a model whose source is in `live`. */
-function liveMounts(model: Release["model"], hostLive: string): LiveMount[] {
+export function liveMounts(model: Release["model"], hostLive: string): LiveMount[] {
   return Object.entries(servicesOf(model)).flatMap(([service, definition]) =>
     objectsAt(definition, "volumes").flatMap((volume) => {
       const path = volume["type"] === "bind"

@@ -8,6 +8,7 @@ import {
   requireNoStrangers,
   type ShownRelease,
   stackDirectories,
+  withEmptyBeginnings,
   withMovedMounts,
   withNewNetworks,
   withOldData,
@@ -112,7 +113,8 @@ export async function withContainers(
   const started = withStarted(plan, release.services, observed);
   const moved = await withMovedMounts(engine, to, observed, started, signal);
   const brought = await withOldData(parts, release, observed, moved, signal);
+  const told = await withEmptyBeginnings(parts, release, observed, brought, signal);
   const previousModel = () => recorded && parts.ledger.open(recorded).model;
   const found = { release, observed, previousModel, remade: networks };
-  return await withUpdateOrders(engine, brought, found, signal);
+  return await withUpdateOrders(engine, told, found, signal);
 }

@@ -95,6 +95,30 @@ for (const engine of await engines()) {
         assert.equal(await readInside(world, "db", "/d/f"), "precious");
       }));
 
+    it("has data without which another service begins that mounts the same, and the plan says so", () =>
+      inWorld(engine, (world) =>
+        withDatabase(world, async (directory) => {
+          await commit(world, { "compose.yaml": project("1") });
+          await pollTo(world, "succeeded");
+          const more = (environment: Record<string, string>) =>
+            composeFile({
+              app: service(),
+              db: { ...DB, profiles: ["db"] },
+              db2: service({ volumes: ["./d:/d"], environment }),
+            });
+          await commit(world, { "compose.yaml": more({}) });
+          const told = `/d begins empty: what ${join(directory, "d")} holds, which container ` +
+            `${world.stack}-db-1 mounts that Stackwright did not make, stays there`;
+          const { out, err } = await commandTo(world, 2, ["plan", world.repository.url]);
+          assert.ok(out.includes(told), out);
+          assert.ok(err.includes(`service db2: ${told}`), err);
+          assert.ok(reasons(await pollTo(world, "succeeded"), "db2").includes(told));
+          assert.ok(world.lines.some(({ message }) => message.includes(told)));
+          await commit(world, { "compose.yaml": more({ A: "1" }) });
+          const after = await commandTo(world, 2, ["plan", world.repository.url]);
+          assert.doesNotMatch(after.out + after.err, /begins empty/);
+        })));
+
     it("is one of an included file, too, and an orphan where no file has it any more", () =>
       inWorld(engine, (world) =>
         withDatabase(world, async (directory) => {

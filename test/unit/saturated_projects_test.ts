@@ -52,6 +52,8 @@ const EXCUSED: Readonly<Record<string, string>> = {
   writtenData: "asks the disk for each mount",
   othersCame: "compares one name of each container",
   withOldData: "asks the engine for each thing that it looks at",
+  withEmptyBeginnings: "asks the engine for each thing that it looks at",
+  saidOfBack: "looks at each service once",
   bringOldData: "asks the engine for each thing that it looks at",
   withMovedMounts: "asks the engine for each thing that it looks at",
   runningModel: "asks the engine for each thing that it looks at",
