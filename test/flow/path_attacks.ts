@@ -556,6 +556,7 @@ const BUILDS: readonly Attack[] = [
     title: "additional context that is an image on this machine",
     files: ({ outside }) =>
       building({ context: ".", additional_contexts: [`a=oci-layout://${outside}:1`] }),
+    says: /from elsewhere: only directories of the repository are built/,
   },
   {
     title: "additional context that some versions take for a service, and others for a path",
