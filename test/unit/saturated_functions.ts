@@ -25,6 +25,7 @@ import { startAgain } from "../../src/deploy/put_back.ts";
 import { watchPeriod } from "../../src/deploy/update/update_config.ts";
 import { failureOf } from "../../src/deploy/compose/compose_failure.ts";
 import { actingCall } from "../../src/deploy/compose/environment.ts";
+import { withOwnDockerfiles } from "../../src/deploy/compose/own_dockerfiles.ts";
 import { configHash } from "../../src/deploy/engine/config_hash.ts";
 import { containerWish } from "../../src/deploy/engine/container_body.ts";
 import { requireExternals, usedBy } from "../../src/deploy/engine/ensure_resources.ts";
@@ -74,6 +75,12 @@ const revision = {
 const digest = (text: string) => `sha256:${text.length}:${text.slice(0, 60)}`;
 const signal = new AbortController().signal;
 const API = "1.45";
+
+const NO_FILES = {
+  makeDirectory: () => Promise.resolve(),
+  readIfExists: () => Promise.resolve(undefined),
+  write: () => Promise.resolve(),
+};
 
 /** A project, what was made of it, and what an engine tells of it. */
 export interface Saturated {
@@ -318,6 +325,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     compose.rewriteModel(model, { tree: TREE, stackDirectory: LIVE, placeOf: live.placeOf }),
   withBuildPaths: ({ release, model }) => compose.withBuildPaths(release.model, model),
   withBuildArguments: ({ model }) => compose.withBuildArguments(model, { A: "b" }),
+  withOwnDockerfiles: ({ model }) => withOwnDockerfiles(NO_FILES, model, "/tmp/none"),
   withOwnCaches: ({ model }) => compose.withOwnCaches(model, () => "ours"),
   sideImages: ({ model, release }) => compose.sideImages(model, release.services),
   askedOrder: forServices((service) => compose.askedOrder(service)),
