@@ -17,6 +17,7 @@ import { bringOldData, type Brought } from "./bring_old_data.ts";
 import { type OldDataParts, removeCopies } from "./copy_old_data.ts";
 import { type Halts, letReturn } from "./left_orphans.ts";
 import { fewAtOnce } from "./few_at_once.ts";
+import { changedNames } from "./kept_services.ts";
 import type { RolloutResult } from "./rollout_words.ts";
 
 interface AdoptionParts extends OldDataParts {
@@ -110,7 +111,7 @@ async function recipesOf(
   signal: AbortSignal,
 ): Promise<ContainerRecipe[]> {
   if (observed.containers.every(isOurs)) return [];
-  const changed = new Set(services.filter(({ action }) => action !== "keep").map(named));
+  const changed = new Set(changedNames(services));
   const there = observed.containers.filter((each) =>
     !isOurs(each) || (isFirst(halts) && changed.has(each.service))
   );
@@ -134,10 +135,6 @@ async function recipesOf(
 /** Whether no attempt before has made room: then no container that is there is one of a failed release. */
 function isFirst({ had: { halted, copying, copied } }: Halts): boolean {
   return Object.keys(halted).length + copying.length + copied.length === 0;
-}
-
-function named({ name }: ServicePlan): string {
-  return name;
 }
 
 function serviceOf({ labels }: ContainerRecipe): string {

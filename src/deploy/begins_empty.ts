@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { insideTree, parentsOf } from "../compose/mod.ts";
+import { parentsOf } from "../compose/mod.ts";
 import { isOurs, type ObservedStack, own, type Plan, type Release } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { holdsSomething, type OldDataParts } from "./copy_old_data.ts";
-import { findOldData, inCheckout, liveMounts } from "./old_data.ts";
-import { observe } from "./observe.ts";
+import { findOldData, inCheckout, liveMounts, mountedByUs, mountsOf } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
 
 /** Services of which it is said: an author may have any number. */
@@ -26,8 +25,8 @@ export async function withEmptyBeginnings(
   const isLater = observed.containers.some(isOurs) && !observed.containers.every(isOurs);
   if (plan.kind !== "deploy" || !isLater) return plan;
   const made = plan.services.filter(({ action }) => action === "create" || action === "recreate");
-  const found = await emptyBeginnings(parts, release, observed, signal);
-  const told = found.filter(({ service }) => made.some(({ name }) => name === service))
+  const names = new Set(made.map(({ name }) => name));
+  const told = (await emptyBeginnings(parts, release, { observed, names }, signal))
     .slice(0, MOST_TOLD);
   const { name, context } = release.key;
   for (const { service, text } of told) {
@@ -40,27 +39,20 @@ export async function withEmptyBeginnings(
   return { ...plan, services };
 }
 
-/** The places that nothing is in yet, with what is said of each. */
+/** The places of services of these `names` that nothing is in yet, with what is said of each. */
 async function emptyBeginnings(
   { host, files, options }: Pick<OldDataParts, "host" | "files" | "options">,
   release: Release,
-  observed: ObservedStack,
+  { observed, names }: { readonly observed: ObservedStack; readonly names: ReadonlySet<string> },
   signal: AbortSignal,
 ) {
   const { key, live: { files: committed }, workingDir } = release;
   const hostLive = stackDirectories(host.dataDir, key).live;
   const { live } = stackDirectories(options.dataDir, key);
-  const wanted = liveMounts(release.model, hostLive);
+  const wanted = liveMounts(release.model, hostLive).filter(({ service }) => names.has(service));
   if (wanted.length === 0) return [];
-  const isTold = observed.containers.every(({ binds }) => binds !== undefined);
-  const { containers } = isTold ? observed : await observe(host.engine, release, signal);
-  const mounted = containers.flatMap((container) =>
-    (container.binds ?? []).map((bind) => ({ container, bind }))
-  );
-  const ours = new Set(
-    mounted.filter(({ container }) => isOurs(container))
-      .map(({ bind }) => insideTree(bind.source, hostLive)),
-  );
+  const { containers, mounted } = await mountsOf(host.engine, release, observed, signal);
+  const ours = mountedByUs(mounted, hostLive);
   const byPath = inCheckout(mounted.filter(({ container }) => !isOurs(container)), workingDir);
   const candidates = wanted.filter(({ path }) => byPath.has(path) && !ours.has(path));
   if (candidates.length === 0) return [];

@@ -67,6 +67,36 @@ export interface OldMount {
   readonly bind: ObservedBind;
 }
 
+/** The containers of a stack with their mounts, which a list of everybody's does not tell of. */
+export async function mountsOf(
+  engine: Engine,
+  to: Pick<Release, "key">,
+  observed: ObservedStack,
+  signal: AbortSignal,
+): Promise<{
+  readonly containers: ObservedStack["containers"];
+  readonly mounted: readonly OldMount[];
+}> {
+  const isTold = observed.containers.every(({ binds }) => binds !== undefined);
+  const { containers } = isTold ? observed : await observe(engine, to, signal);
+  const mounted = containers.flatMap((container) =>
+    (container.binds ?? []).map((bind) => ({ container, bind }))
+  );
+  return { containers, mounted };
+}
+
+/** The paths below `hostLive` that containers of Stackwright mount. */
+export function mountedByUs(
+  mounted: readonly OldMount[],
+  hostLive: string,
+): ReadonlySet<string | undefined> {
+  return new Set(
+    mounted.flatMap(({ container, bind }) =>
+      isOurs(container) ? [insideTree(bind.source, hostLive)] : []
+    ),
+  );
+}
+
 /**
  * Mounts whose source changes with the release: relative ones, which were below somebody else's copy
  * of the repository, or below `live` in another data directory, and will be below ours. What is copied with
@@ -82,11 +112,7 @@ export async function findOldData(
   const hostLive = stackDirectories(to.dataDir, to.key).live;
   const wanted = liveMounts(to.model, hostLive);
   if (wanted.length === 0) return [];
-  const isTold = observed.containers.every(({ binds }) => binds !== undefined);
-  const { containers } = isTold ? observed : await observe(engine, to, signal);
-  const mounted = containers.flatMap((container) =>
-    (container.binds ?? []).map((bind) => ({ container, bind }))
-  );
+  const { containers, mounted } = await mountsOf(engine, to, observed, signal);
   const away = (from: string, ours: boolean) =>
     mounted.filter(({ container, bind }) =>
       isOurs(container) === ours && insideTree(bind.source, from) === undefined
@@ -100,11 +126,7 @@ export async function findOldData(
   const byPath = containers.some(isOurs)
     ? inAnotherLive(away(to.dataDir, true), to.key)
     : inCheckout(away(hostLive, false), to.workingDir);
-  const inUse = new Set(
-    mounted.flatMap(({ container, bind }) =>
-      isOurs(container) ? [insideTree(bind.source, hostLive)] : []
-    ),
-  );
+  const inUse = mountedByUs(mounted, hostLive);
   const writing = mounted.filter(({ container: { state }, bind }) =>
     state === "running" && bind.writable
   );

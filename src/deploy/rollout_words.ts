@@ -8,6 +8,7 @@ import type {
   StackwrightError,
 } from "../model/mod.ts";
 import type { Clock, Log, Slot } from "../system/mod.ts";
+import { changedNames } from "./kept_services.ts";
 import type { Backend, ComposeStarts } from "./backend.ts";
 import type { ComposeCall } from "./compose/compose_parts.ts";
 import type { Way } from "./update/update_config.ts";
@@ -91,7 +92,7 @@ export function saidOfBack(
 ): string {
   const replaced = new Set(tried.filter(({ action }) => action === "recreate").map(nameOf));
   const [removed, others] = [back.filter(goes), back.filter((each) => !goes(each))];
-  const restored = others.filter(({ action }) => action !== "keep").map(nameOf);
+  const restored = changedNames(others);
   const gone = removed.map(nameOf).map((name) =>
     replaced.has(name) ? `${name} (what ran of it before was replaced, and is gone)` : name
   );

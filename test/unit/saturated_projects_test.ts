@@ -53,6 +53,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   othersCame: "compares one name of each container",
   withOldData: "asks the engine for each thing that it looks at",
   withEmptyBeginnings: "asks the engine for each thing that it looks at",
+  mountsOf: "looks at each mount once",
   saidOfBack: "looks at each service once",
   bringOldData: "asks the engine for each thing that it looks at",
   withMovedMounts: "asks the engine for each thing that it looks at",

@@ -1,5 +1,12 @@
 import { basename, isAbsolute, join, resolve } from "node:path";
-import { asPrinted, isObject, mapServices, plainDollars, textAt } from "../../compose/mod.ts";
+import {
+  asPrinted,
+  isObject,
+  mapServices,
+  plainDollars,
+  servicesOf,
+  textAt,
+} from "../../compose/mod.ts";
 import { type ComposeModel, errors, messageOf } from "../../model/mod.ts";
 import type { Files } from "../../system/mod.ts";
 
@@ -20,12 +27,9 @@ export async function withOwnDockerfiles(
   model: ComposeModel,
   directory: string,
 ): Promise<ComposeModel> {
-  const wanted = new Set<string>();
-  mapServices(model, (service) => {
-    const path = dockerfileOf(service["build"]);
-    if (path !== undefined) wanted.add(path);
-    return service;
-  });
+  const wanted = new Set(
+    Object.values(servicesOf(model)).flatMap(({ build }) => dockerfileOf(build) ?? []),
+  );
   const copies = new Map<string, string>();
   const room = { bytes: MOST_BYTES };
   for (const path of wanted) {
