@@ -50,7 +50,7 @@ import {
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { allInTurns, deploying, type Slot, stackAsOwner } from "./system/mod.ts";
+import { allInTurns, deploying, type Slot, stackAsOwner, stackFields } from "./system/mod.ts";
 import { askedAs, createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -235,7 +235,7 @@ async function settle(
   const { glance: _early, ...later } = first;
   let target: Target = first;
   while (await decideAndAct(parts, { ...work, target }, signal) === "moved") {
-    parts.log.info("a decision is out of date: deciding again", { stack: later.key.name });
+    parts.log.info("a decision is outdated: deciding again", stackFields(stackAsOwner(first.key)));
     // Without the glance that the run's stacks share: it may predate the change of this stack.
     target = later;
   }
@@ -266,8 +266,8 @@ async function decideAndAct(
   const isOut = decision.kind !== "skip" && parts.ledger.mark(key) !== before;
   if (isOut || parts.ledger.owners.mark(key) !== whose) return "moved";
   note(parts, { target, request }, decision);
-  const since = parts.ledger.mark(key);
   if (decision.kind === "skip") return leave(teller, decision);
+  const since = parts.ledger.mark(key);
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
   const acting = (slot: Slot) => {

@@ -2,15 +2,9 @@
  * SQL for the step that notes with each owner what its stack was deployed from: labels of volumes and
  * networks name the repository of their first deployment for ever, which releases may name no more.
  */
-export const FORMER_REPOSITORIES = `
+export const FORMER_REPOSITORIES: string = `
   ALTER TABLE owners ADD COLUMN found INTEGER;
-  CREATE TABLE former_repositories (
-    context    TEXT NOT NULL,
-    name       TEXT NOT NULL,
-    repository TEXT NOT NULL,
-    PRIMARY KEY (context, name, repository),
-    FOREIGN KEY (context, name) REFERENCES owners ON DELETE CASCADE
-  ) STRICT;
+  ${formerTable("repositories")}
   INSERT OR IGNORE INTO former_repositories
     SELECT context, name, repository FROM owners WHERE repository <> '';
   INSERT OR IGNORE INTO former_repositories
@@ -33,12 +27,15 @@ export const FORMER_REPOSITORIES = `
 `;
 
 /** SQL for the step that notes with each owner whose configurations' things went with a hand-over to it. */
-export const FORMER_CONFIGURATIONS = `
-  CREATE TABLE former_configurations (
+export const FORMER_CONFIGURATIONS: string = formerTable("configurations");
+
+/** SQL for a table of sources that owners had before; they are forgotten with the owner. */
+function formerTable(of: "configurations" | "repositories"): string {
+  return `CREATE TABLE former_${of} (
     context    TEXT NOT NULL,
     name       TEXT NOT NULL,
     repository TEXT NOT NULL,
     PRIMARY KEY (context, name, repository),
     FOREIGN KEY (context, name) REFERENCES owners ON DELETE CASCADE
-  ) STRICT;
-`;
+  ) STRICT;`;
+}

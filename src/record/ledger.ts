@@ -224,7 +224,7 @@ export class Ledger extends LedgerTables {
   refresh(recorded: RecordedRelease, release: Release, since: string): void {
     const { key } = recorded;
     this.database.transaction(() => {
-      if (this.mark(key) !== since || this.intents.isOpen(key)) return;
+      if (!this.#isAsFound(key, since)) return;
       this.releases.replace(recorded, release, this.#ownerOf(key));
     });
   }
@@ -243,11 +243,16 @@ export class Ledger extends LedgerTables {
     since: string,
   ): void {
     this.database.casually(() => {
-      if (this.mark(recorded.key) !== since || this.intents.isOpen(recorded.key)) return;
+      if (!this.#isAsFound(recorded.key, since)) return;
       const owner = this.#ownerOf(recorded.key);
       const to = { revision, ...(configuration && { configuration }), ...(owner && { owner }) };
       this.releases.move(recorded, to);
     });
+  }
+
+  /** Whether what was found of a stack when its mark was `since` still holds, and no change of it is open. */
+  #isAsFound(key: StackKey, since: string): boolean {
+    return this.mark(key) === since && !this.intents.isOpen(key);
   }
 
   #record(release: Release, begun: Begun = {}): Intent {

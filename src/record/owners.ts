@@ -202,8 +202,8 @@ export class Owners extends LedgerTable {
     this.database.transaction(() => {
       // The stack may be gone by now.
       if (this.toClear(key) === 0) return;
-      for (const  of of["configurations", "repositories"] as const) {
-        noteFormer(this.database, of, key, named[of]);
+      for (const kind of ["configurations", "repositories"] as const) {
+        noteFormer(this.database, kind, key, named[kind]);
       }
       const sql = "UPDATE owners SET cleared = ? WHERE context = ? AND name = ?";
       this.database.run(sql, number, key);
