@@ -12,6 +12,7 @@ import { carryOut } from "./carry_out.ts";
 import { listedDrift } from "../plan/mod.ts";
 import { type Decision, endOf } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
+import { rememberingRemoval, removalWish } from "./destroy/failed_removal.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -139,14 +140,10 @@ async function destroy(
   signal: AbortSignal,
 ): Promise<TargetEnd> {
   target.progress("removing what runs");
-  const { destroy } = target.deployment;
-  const deleted = await destroyTarget(
-    parts,
-    target.key,
-    { by: ownerFrom(target.configuration), found: target.discovered },
-    destroy,
-    signal,
-  );
+  const { key, discovered: found, deployment } = target;
+  const by = { by: ownerFrom(target.configuration), found };
+  const remove = () => destroyTarget(parts, key, by, deployment.destroy, signal);
+  const deleted = await rememberingRemoval(parts, key, removalWish(target), remove, signal);
   return deleted === undefined
     ? nothingToDestroy(target.key)
     : { status: "succeeded", message: `destroyed${dataText("deleted", deleted)}` };

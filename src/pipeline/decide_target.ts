@@ -18,6 +18,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { type Found, moveRevision, remember } from "./decide/record_unchanged.ts";
 import { requireRoomForStack } from "./decide/stack_limit.ts";
+import { removalHold, removalWish } from "./destroy/failed_removal.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
@@ -228,7 +229,9 @@ async function destroyed(
   if (plan.kind === "skip") return { kind: "skip", plan, changes: [] };
   const closed = targetWindowHold(parts, target, plan.services);
   if (closed !== undefined) return await held(parts, target, closed, signal);
-  return { kind: "destroy", plan, changes: [] };
+  const failed = removalHold(parts, target.key, removalWish(target), plan);
+  // Without a repair: of what is to be removed a part may be gone.
+  return failed === undefined ? { kind: "destroy", plan, changes: [] } : heldAs(failed);
 }
 
 async function held(
@@ -238,8 +241,10 @@ async function held(
   signal: AbortSignal,
 ): Promise<Decision> {
   const decided = await decideHeld(parts, target, hold, signal);
-  if (decided.kind === "repair") return { ...decided, changes: [] };
-  const { reason, message, services, retryAt } = decided.hold;
+  return decided.kind === "repair" ? { ...decided, changes: [] } : heldAs(decided.hold);
+}
+
+function heldAs({ reason, message, services, retryAt }: Hold): Decision {
   return {
     kind: "skip",
     plan: { kind: "skip", reason, message, services },

@@ -24,6 +24,7 @@ import { stage, type Target } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { nothingToDestroy } from "./act.ts";
 import type { Decision } from "./decision.ts";
+import { rememberingRemoval, removalHold, wishOfSource } from "./destroy/failed_removal.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import {
   discoveryOwner,
@@ -213,9 +214,10 @@ async function remove(
       noteDeferred(parts, asked, closed);
       return closed;
     };
-    const closed = closedNow();
-    if (closed !== undefined) return deferRemoval(teller, closed);
     const decision = { kind: "destroy", message, changes: [], services: [] } as const;
+    const wish = wishOfSource({ source: configuration.source.name, origin });
+    const held = closedNow() ?? removalHold(parts, key, wish, decision);
+    if (held !== undefined) return deferRemoval(teller, held);
     try {
       teller.tell({ kind: "decided", decision });
       const on = await partsFor(parts, key, signal);
@@ -224,7 +226,8 @@ async function remove(
         const waits = personHold(parts, key) ?? closedNow();
         if (waits !== undefined) return deferRemoval(teller, waits);
         teller.tell({ kind: "started" });
-        return await destroyObsolete(on, { run, removal, because: message }, within);
+        const remove = () => destroyObsolete(on, { run, removal, because: message }, within);
+        return await rememberingRemoval(parts, key, wish, remove, within);
       };
       const holder = { ...stack, configuration };
       const ofOwner = { keys: [key], owners: [ownerFrom(configuration)] };
@@ -245,7 +248,7 @@ async function remove(
   }, signal);
 }
 
-/** Tells of a removal that waits until a sync window opens, or for a person. */
+/** Tells of a removal that waits: for a sync window, a person, or the time of its next attempt. */
 function deferRemoval(teller: Teller, { reason, message, retryAt }: Hold): undefined {
   const when = retryAt === undefined ? {} : { retryAt };
   const told = { kind: "skip", reason, message, changes: [], services: [], ...when } as const;

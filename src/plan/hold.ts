@@ -19,18 +19,19 @@ export function pausedHold(message: string, by = ""): Hold {
   return { reason: by === "" ? "paused" : `paused: ${by}`, message, services: [] };
 }
 
-/** The hold of a release that failed with `failure` and may not be tried again now. */
+/** The hold of a release, or of another `attempt`, that failed with `failure` and may not be tried again now. */
 export function retryHold(
   retry: RetryDecision & { readonly kind: "wait" },
   failure: string | undefined,
-  { message, services }: Plan,
+  { message, services }: Omit<Plan, "kind">,
+  attempt = "this release",
 ): Hold {
   const later = retry.reason === "delay"
     ? `before ${wholeSeconds(retry.retryAt)}`
     : "automatically";
   return {
     reason: retry.reason,
-    message: `this release failed before (${failure}); ${message} is not tried again ${later}`,
+    message: `${attempt} failed before (${failure}); ${message} is not tried again ${later}`,
     services,
     ...(retry.reason === "delay" ? { retryAt: retry.retryAt } : {}),
   };

@@ -1,0 +1,72 @@
+import {
+  askingSource,
+  isStackwrightError,
+  messageOf,
+  type Plan,
+  type StackKey,
+} from "../../model/mod.ts";
+import { decideRetry, type Hold, retryHold, type RetryInput } from "../../plan/mod.ts";
+import type { Target } from "../../prepare/mod.ts";
+import type { PipelineParts } from "../parts.ts";
+
+/** The removal of a stack among what failed of it; attempts at a release have that one's digest. */
+const REMOVAL = "removal";
+
+/** A source's wish to remove a stack, and how its retries are paced. */
+export interface RemovalWish extends Pick<RetryInput, "origin" | "since" | "retry" | "delayGiven"> {
+  readonly source: string;
+}
+
+/** The wish of a target with `destroy`, whose configuration sets the pace as for its releases. */
+export function removalWish(target: Target): RemovalWish {
+  const { origin, since, deployment: { retry }, declared } = target;
+  const delayGiven = declared.given.has("retry.delay");
+  return { source: askingSource(target), origin, since, retry, delayGiven };
+}
+
+/** The wish of a source that does not name a stack any more: tried without an end, after growing pauses. */
+export function wishOfSource(
+  { source, origin }: Pick<RemovalWish, "source" | "origin">,
+): RemovalWish {
+  return { source, origin, retry: { limit: undefined, delaySeconds: 0 }, delayGiven: false };
+}
+
+/** The hold of a removal that failed before and may not be tried again now; `undefined` for others. */
+export function removalHold(
+  { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
+  key: StackKey,
+  { source, ...asked }: RemovalWish,
+  plan: Omit<Plan, "kind">,
+): Hold | undefined {
+  const failure = ledger.failures.get(key, source);
+  const retry = decideRetry({ ...asked, release: REMOVAL, failure, now: clock.now() });
+  if (retry.kind === "attempt") return undefined;
+  return retryHold(retry, failure?.message, plan, "its removal");
+}
+
+/**
+ * Does the removal of a stack, and records its failure for {@link removalHold}. Exempt are, as for
+ * releases, an engine that is away, and a stack that is another owner's or held by now.
+ */
+export async function rememberingRemoval<T>(
+  { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
+  key: StackKey,
+  { source, origin }: Pick<RemovalWish, "source" | "origin">,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const automatic = origin === "automatic";
+  const isRetry = ledger.failures.get(key, source)?.release === REMOVAL;
+  if (automatic && isRetry) ledger.failures.countAttempt(key);
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    const isExempt = isStackwrightError(error, "engine_unreachable") ||
+      isStackwrightError(error, "conflict");
+    if (isExempt) throw error;
+    const failure = { release: REMOVAL, source, message: messageOf(error), at: clock.now() };
+    ledger.failures.fail(key, { ...failure, automatic });
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { automaticPollTo, commandTo, rows } from "./commands.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
+import { commit, docker, inWorld, pollTo } from "./steps.ts";
+import { IMAGE, type World } from "./world.ts";
+
+const SECOND = 1000;
+
+/** A stack with a volume that a person's container keeps from going. */
+async function withUsedVolume(world: World, files: Record<string, string>): Promise<void> {
+  await world.repository.commit(files);
+  await pollTo(world, "succeeded");
+  const volume = rows(world, "SELECT name FROM releases")[0]?.["name"];
+  await docker(world, "create", "--name", "user", "-v", `${volume}_store:/x`, IMAGE);
+}
+
+const own = ({ stack }: World) => configFile({ name: stack });
+
+const compose = (extra = {}) =>
+  composeFile({ web: service({ volumes: ["store:/store"] }) }, {
+    volumes: { store: {} },
+    ...extra,
+  });
+
+describe("a removal that failed", () => {
+  const waits = async (world: World, until: number) => {
+    world.proxy.reset();
+    const before = rows(world, "SELECT id FROM intents");
+    // Real time passes as well.
+    world.advance(until / 2 * SECOND);
+    const run = await automaticPollTo(world, "skipped");
+    const text = JSON.stringify(run);
+    assert.match(
+      text,
+      /its removal failed before \(.*volume is in use.*is not tried again before /,
+    );
+    assert.equal(world.proxy.mutations(), 0);
+    assert.deepEqual(rows(world, "SELECT id FROM intents"), before);
+    world.advance(until / 2 * SECOND);
+  };
+
+  it("waits for pauses that grow, but not when a person asks, and is shown as failed", () =>
+    inWorld("fake", async (world) => {
+      await withUsedVolume(world, { ".stackwright.yaml": own(world), "compose.yaml": compose() });
+      await commit(world, {}, { destroy: true });
+      await automaticPollTo(world, "failed");
+      await waits(world, 10);
+      await automaticPollTo(world, "failed");
+      await waits(world, 20);
+      const { out } = await commandTo(world, 0, ["status", world.stack]);
+      assert.match(out, /failed[\s\S]*volume is in use/);
+      await pollTo(world, "failed");
+      await docker(world, "rm", "user");
+      await pollTo(world, "succeeded");
+      assert.deepEqual(rows(world, "SELECT * FROM failures"), []);
+    }));
+
+  it("is no failure of the release that the stack gets when it is wanted again", () =>
+    inWorld("fake", async (world) => {
+      await withUsedVolume(world, { ".stackwright.yaml": own(world), "compose.yaml": compose() });
+      await commit(world, {}, { destroy: true });
+      await automaticPollTo(world, "failed");
+      await commit(world, {}, { destroy: false });
+      await automaticPollTo(world, "succeeded");
+      assert.deepEqual(rows(world, "SELECT * FROM failures"), []);
+    }));
+
+  it("waits also where nothing names the stack any more", () =>
+    inWorld("fake", async (world) => {
+      const path = `apps/${world.stack}-a/compose.yaml`;
+      const discovery = {
+        working_dir: "apps",
+        auto_discovery: { enabled: true, delete: true, remove_volumes: true },
+      };
+      const files = { ".stackwright.yaml": configFile(discovery), [path]: compose(), "apps/x": "" };
+      await withUsedVolume(world, files);
+      await world.repository.remove([path]);
+      await automaticPollTo(world, "failed");
+      await waits(world, 10);
+      await automaticPollTo(world, "failed");
+      await docker(world, "rm", "user");
+      await pollTo(world, "succeeded");
+      assert.deepEqual(rows(world, "SELECT * FROM failures"), []);
+    }));
+});
