@@ -19,6 +19,7 @@ export * from "./plan_source.ts";
 export * from "./rollout/prune_images.ts";
 export * from "./reconcile.ts";
 export * from "./recover.ts";
+export * from "./recreate.ts";
 export * from "./remove_obsolete.ts";
 export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";

@@ -39,6 +39,7 @@ import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { isOthersByContainers } from "./owner/own_things.ts";
 import { allInTurns, createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./run_job.ts";
+import { recoverStack } from "./recover.ts";
 import { restartContainers } from "./reconcile/restart_containers.ts";
 import { asItsOwner, type OwnersWork, waitForStack } from "./waits.ts";
 
@@ -69,6 +70,7 @@ export async function reconcile(
   for (;;) {
     // Not under the stack's lock: runs that wait for the lock could not report progress.
     await waitForStack(parts, key, () => {}, signal);
+    await recoverStack(anyParts, parts.listeners, key, signal);
     const end = await parts.stackLock.run(formatStackKey(key), async () => {
       if (parts.ledger.heldElsewhere(key) !== undefined) return "moved";
       const because = why();
@@ -257,7 +259,10 @@ async function redeploy(
   return await deploying(parts, holder, mend, signal);
 }
 
-/** The stacks of a context that need a repair, by one look at all containers: for missed events. */
+/**
+ * The stacks of a context that need a repair, or whose change was cut off, by one look at all containers:
+ * for missed events.
+ */
 export async function strayedStacks(
   anyParts: PipelineParts,
   context: string,
@@ -278,6 +283,10 @@ export async function strayedStacks(
     await createPauses(1).after(1);
     const observed = seen.stacks.get(key.name) ?? { containers: [] };
     const current = parts.ledger.current(key);
+    if (parts.ledger.isCutOff(key) && parts.ledger.stops.get(key) === undefined) {
+      strayed.push(key);
+      continue;
+    }
     if (current !== undefined && isOthersByContainers(parts, current, observed)) continue;
     const isStack = current?.swarm !== undefined;
     if (isStack && isManager && newVerdicts(parts.ledger, key, observed).length > 0) {

@@ -33,8 +33,8 @@ import { isOpen, whileIntended } from "./waits.ts";
  * Finishes the intents that were open when the process ended, before other work may deploy, ends what
  * former owners of stacks that were handed over have left ({@link clearHandOver}), and tells
  * `listeners`: completes a rollout or rolls it back, completes a destroy. An intent that cannot be
- * finished now stays open for the next start and holds nothing else up. Stacks are finished side by
- * side, as they were begun: many may have been watched at once.
+ * finished now stays open for the next start and holds nothing else up; one that `signal` ends is left to
+ * the next look. Stacks are finished side by side, as they were begun: many may have been watched at once.
  *
  * With `isMeant`, only intents of those stacks. Intents on contexts whose engines do not answer
  * wait without a report; returns those contexts.
@@ -46,7 +46,9 @@ export async function recover(
   isMeant: (key: StackKey) => boolean = () => true,
 ): Promise<ReadonlySet<string>> {
   const { ledger } = anyParts;
-  const open = ledger.openIntents().filter(({ key }) => isMeant(key));
+  // What a person stopped is made and started by nobody else: that waits until it is started again.
+  const isStopped = ({ key, kind }: Intent) => kind === "deploy" && ledger.stops.get(key);
+  const open = ledger.openIntents().filter((each) => isMeant(each.key) && !isStopped(each));
   const uncleared = ledger.owners.uncleared().filter(isMeant);
   const asked = [...open, ...uncleared.map((key) => ({ key }))];
   const away = await awayContexts(anyParts, asked, signal);
@@ -69,6 +71,8 @@ export async function recover(
         await whileIntended(parts, intent, resume, signal);
       }, signal);
     } catch (thrown) {
+      // Else it stayed this process's, which does not look at it again.
+      if (signal.aborted) ledger.leave(intent, { untried: true });
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
       const message = `an interrupted ${intent.kind} could not be finished: ${error.message}` +
@@ -103,8 +107,9 @@ async function clear(anyParts: PipelineParts, key: StackKey, signal: AbortSignal
 }
 
 /**
- * As {@link recover}, for a stack that is to be deployed: where its intents still wait, and where another
- * process has ended in the middle of one since the start.
+ * As {@link recover}, for a stack that is to be deployed or repaired: where its intents still wait, and where
+ * another process has ended in the middle of one since the start. Call it without the stack's lock, for
+ * whoever may change the stack: what is done next closes what was open, and a rollback's pin with it.
  */
 export async function recoverStack(
   parts: PipelineParts,

@@ -157,7 +157,7 @@ export function asItsOwner<T>(
  * Takes the lock of a target's stack and does its work, for as long as {@link whileOwned} does. Former
  * owners' work on the stack, by whichever context of its engine, ends meanwhile. A stranger does not
  * wait while somebody is at work: it would not hear of it if another process handed the stack over.
- * `before` comes before the lock. Other sources' work is waited for half a minute in all: their authors
+ * `before` comes before the lock, but not for a stranger, whose wait would cut it off. Other sources' work is waited for half a minute in all: their authors
  * decide how long it takes, also where nobody owns the stack yet.
  *
  * Throws `conflict` to a stranger and after that wait, and what the work throws.
@@ -175,8 +175,8 @@ export async function lockedForTarget<T>(
   const { key } = target;
   const name = formatStackKey(key);
   const wait = async (within: AbortSignal, enter: () => void) => {
-    await before(within);
     if (isStrangers(parts, target)) await waitForProcess(parts, key, target.progress, within);
+    else await before(within);
     return await stackLock.run(
       name,
       () => {

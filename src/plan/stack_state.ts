@@ -110,8 +110,9 @@ function stateOf(
   const { current, decision, failure, underWay } = facts;
   const said = decision?.message ?? "";
   if (underWay !== undefined) return { state: "deploying", why: underWay };
-  if (facts.interrupted !== undefined) return { state: "failed", why: facts.interrupted };
+  // What was interrupted is not taken up before a person starts the stack again.
   if (facts.isStopped) return { state: "held", why: "a person stopped it" };
+  if (facts.interrupted !== undefined) return { state: "failed", why: facts.interrupted };
   if (facts.heldBack !== undefined) {
     return { state: "held", why: facts.heldBack + (facts.isPinned ? PINNED_TOO : "") };
   }

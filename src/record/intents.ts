@@ -24,8 +24,10 @@ export interface Intent {
 /** How deployments end that leave nothing stopped or half copied: done, or put back. */
 const SETTLED = ["succeeded", "rolled_back"];
 
-/** Owner of an open intent that a running process gave back. */
+/** Owner of an open intent that a running process gave up: the next start tries again. */
 const NOBODY = "nobody";
+/** Owner of one that a running process gave back untried: whoever looks at the stack next takes it up. */
+const ANYBODY = "anybody";
 
 /** The ledger's intents. Writing methods belong in a transaction; times are milliseconds since 1970. */
 export class Intents extends LedgerTable {
@@ -131,10 +133,10 @@ export class Intents extends LedgerTable {
     this.database.run(`UPDATE intents SET owner = ? WHERE id = ?`, this.#processes.own, id);
   }
 
-  /** Leaves an intent of this process to whoever takes it up next. */
-  leave({ id }: Intent): void {
+  /** Leaves an intent of this process: to its next start, or, where it was `untried`, to the next look. */
+  leave({ id }: Intent, { untried = false }: { readonly untried?: boolean } = {}): void {
     const sql = `UPDATE intents SET owner = ? WHERE id = ? AND owner = ?`;
-    this.database.run(sql, NOBODY, id, this.#processes.own);
+    this.database.run(sql, untried ? ANYBODY : NOBODY, id, this.#processes.own);
   }
 
   /** Records what an open deploy stops for good and copies. */

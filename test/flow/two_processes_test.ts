@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Intent, Ledger, loadInstanceKey, processesOf } from "../../src/record/mod.ts";
-import {
-  type Commands,
-  createIds,
-  systemClock,
-  systemCommands,
-  systemFiles,
-} from "../../src/system/mod.ts";
+import { type Commands, systemCommands } from "../../src/system/mod.ts";
 import { BUN_PROGRAM, DENO_PROGRAM, ServiceProcess } from "../e2e/service_process.ts";
 import { automaticPollTo, commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
+import { beginRollback, KEY, withOther } from "./other_process.ts";
 import { commit, docker, ids, inWorld, label, pollTo } from "./steps.ts";
 import { createWorld, type RunBody, type World } from "./world.ts";
 
@@ -22,37 +15,9 @@ const UNSHARE = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"] a
 const CANNOT = spawnSync(UNSHARE[0], [...UNSHARE.slice(1), "true"]).status !== 0 &&
   "no namespaces can be made here";
 
-const KEY = (world: World) => ({ context: "default", name: world.stack });
-
 function shop(number: string, more: Part = {}): Record<string, string> {
   const web = service({ labels: { number }, ...more });
   return { "compose.yaml": composeFile({ db: service(), web }) };
-}
-
-/** The ledger of a world as a command in another process has it open, one that runs. */
-async function withOther(
-  world: World,
-  work: (other: Ledger) => Promise<void>,
-): Promise<void> {
-  const ledger = new Ledger(join(world.dataDir, "state.db"), {
-    key: await loadInstanceKey(systemFiles, world.dataDir),
-    clock: systemClock,
-    ids: createIds(systemClock),
-    processes: processesOf(world.dataDir, "4711@elsewhere:1:1"),
-    redact: String,
-  });
-  try {
-    await work(ledger);
-  } finally {
-    ledger.close();
-  }
-}
-
-/** Begins, as another process, to put release `number` back; nothing is done to containers. */
-function beginRollback(world: World, other: Ledger, number: number): Intent {
-  const release = other.history(KEY(world), 9).find((each) => each.number === number);
-  assert.ok(release);
-  return other.beginDeploy(other.open(release));
 }
 
 /** Waits until a target of `run` says that it waits for another process, or until the run is over. */
@@ -144,7 +109,7 @@ describe("a command beside the service", () => {
         await pollTo(world, "succeeded");
       }
       await withOther(world, (other) => {
-        beginRollback(world, other, 1);
+        beginRollback(world, other, 1, false);
         return Promise.resolve();
       });
       await pollTo(world, "succeeded");

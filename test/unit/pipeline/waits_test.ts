@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
-import { recreate } from "../../../src/pipeline/roll_back.ts";
+import { recreate } from "../../../src/pipeline/recreate.ts";
 import { learnedSoon, locked } from "../../../src/pipeline/waits.ts";
 import { stackKey } from "../../../src/model/mod.ts";
 import { createWatchedLock } from "../../../src/system/mod.ts";

@@ -77,6 +77,12 @@ const STATES: readonly [
     /^release 7 runs; left alone, since the profile of the service is not active: shop-db-1$/,
   ],
   ["a change was interrupted", { interrupted: "it ended", isPinned: true }, "failed", /^it ended$/],
+  [
+    "a person stopped it after a change was interrupted",
+    { interrupted: "it ended", isStopped: true },
+    "held",
+    /^a person stopped it$/,
+  ],
   ["a change is under way", { underWay: "pulling web", failure }, "deploying", /^pulling web$/],
   [
     "a person put an earlier release back",

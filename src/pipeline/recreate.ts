@@ -1,0 +1,91 @@
+import { errors, type StackKey } from "../model/mod.ts";
+import { notOwners } from "../record/mod.ts";
+import { requireNotOwnProject } from "../prepare/mod.ts";
+import type { PipelineParts } from "./parts.ts";
+import { carryOutTold, lost, prepareAgain, tellerOf } from "./rollout/deploy_again.ts";
+import { asItsOwner, learnedSoon, waitForProcess } from "./waits.ts";
+
+/**
+ * Recreates containers of a stack from its deployed release, as a person asked: those of one
+ * service, or all. Brings back what else is missing of the release, also in a stopped stack. The
+ * caller holds the stack's lock. Waits for a process that is changing the stack until `waiting`
+ * aborts. Nothing that runs is touched before files and images are there.
+ *
+ * Throws `conflict` when there is no such release, or its files cannot be had; `not_found` for an
+ * unknown service; `deploy_failed` when the release does not become healthy.
+ */
+export async function recreate(
+  parts: PipelineParts,
+  key: StackKey,
+  { service, waiting }: { readonly service: string | undefined; readonly waiting: AbortSignal },
+  signal: AbortSignal,
+): Promise<void> {
+  await requireNotOwnProject(parts.host, key, signal);
+  for (;;) {
+    await waitForProcess(parts, key, () => {}, waiting);
+    await learnedSoon(parts, key, signal);
+    const work = (within: AbortSignal) => attemptAnew(parts, key, service, within);
+    if (await asItsOwner(parts, key, work, signal) === "done") return;
+  }
+}
+
+async function attemptAnew(
+  parts: PipelineParts,
+  key: StackKey,
+  service: string | undefined,
+  signal: AbortSignal,
+): Promise<"done" | undefined> {
+  const since = parts.ledger.mark(key);
+  requireNotCutOff(parts, key);
+  const { wanted, asked } = askedAnew(parts, key, service);
+  const teller = tellerOf(parts.listeners, wanted, "project");
+  const progress = (text: string) => teller.tell({ kind: "step", text });
+  const why = { kind: "recreated", asked } as const;
+  const ready = await prepareAgain(parts, wanted, { why, progress }, signal);
+  if (ready === undefined) {
+    throw errors.conflict(`${lost(wanted)}: ${ANEW_BY_SOURCE}`);
+  }
+  const { message } = ready.plan;
+  const work = { ...ready, removeOrphans: false, remembers: false, since };
+  return await carryOutTold(parts, teller, work, {
+    wanted,
+    decided: `a person asked for it over the API: ${message}`,
+    done: `release ${wanted.number} again: ${message}`,
+    doing: `making containers of ${key.name} anew`,
+  }, signal);
+}
+
+/** Refuses to close what a process left half done, which may be a rollback. Throws `conflict`. */
+function requireNotCutOff({ ledger }: PipelineParts, key: StackKey): void {
+  if (!ledger.isCutOff(key)) return;
+  const until = ledger.stops.get(key) === undefined
+    ? "the next poll or look at the stack finishes that"
+    : "that is finished once the stack is started again";
+  throw errors.conflict(
+    `nothing of ${key.name} was recreated: its last change was interrupted; ${until}: try again then`,
+  );
+}
+
+/** The release to recreate containers from, and the services to recreate. */
+function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | undefined) {
+  const wanted = ledger.current(key);
+  if (wanted === undefined || wanted.swarm !== undefined) {
+    throw errors.conflict(
+      `${key.name} has no release of containers that was deployed from here: ${ANEW_BY_SOURCE}`,
+    );
+  }
+  const others = notOwners(ledger, wanted);
+  if (others !== undefined) {
+    throw errors.conflict(`nothing of ${key.name} was recreated: ${others}`);
+  }
+  const names = ledger.services(wanted).map((each) => each.name);
+  if (service !== undefined && !names.includes(service)) {
+    throw errors.not_found(`service not found: ${key.name}/${service}`, {
+      told: "service not found",
+      problems: [{ file: "request", message: `the release has the services ${names.join(", ")}` }],
+    });
+  }
+  return { wanted, asked: service === undefined ? names : [service] };
+}
+
+const ANEW_BY_SOURCE = "a deployment with force_recreate: true makes its containers anew";

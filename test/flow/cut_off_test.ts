@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { commandTo, rows } from "./commands.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
+import { beginRollback, withOther } from "./other_process.ts";
+import { commit, docker, inWorld, label, pollTo, states } from "./steps.ts";
+import { createWorld, type World } from "./world.ts";
+import { until } from "./until.ts";
+
+const shop = (number: string) => ({
+  "compose.yaml": composeFile({ db: service(), web: service({ labels: { number } }) }),
+});
+
+/** Deploys two releases; a person's command that goes back to the first is killed before it does anything. */
+async function withKilledRollback(world: World, reconciliation: object | boolean = false) {
+  for (const number of ["1", "2"]) {
+    await commit(world, shop(number), { reconciliation });
+    await pollTo(world, "succeeded");
+  }
+  await withOther(world, (other) => Promise.resolve(void beginRollback(world, other, 1)));
+}
+
+const open = (world: World) => rows(world, "SELECT id FROM intents WHERE closed_at IS NULL").length;
+
+/** Requires that the rollback was finished and holds: nothing is open, and the first release is pinned. */
+async function requireBack(world: World): Promise<void> {
+  assert.equal(open(world), 0);
+  assert.equal(await label(world, "web", "number"), "1");
+  assert.equal(rows(world, "SELECT name FROM pins").length, 1);
+}
+
+describe("what a killed rollback had begun", () => {
+  it("is not taken up by another repository that names the stack, whose wait would cut it off", async () => {
+    const other = await createWorld({ engine: "fake" });
+    try {
+      await inWorld("fake", async (world) => {
+        await withKilledRollback(world);
+        const { repository } = other;
+        await repository.commit({
+          ".stackwright.yaml": configFile({ name: world.stack }),
+          ...shop("theirs"),
+        });
+        const refused = await pollTo(world, "failed", { url: repository.url });
+        assert.match(JSON.stringify(refused), /already belongs to/);
+        assert.equal(open(world), 1);
+        await pollTo(world, "skipped");
+        await requireBack(world);
+      });
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("is finished by the look after an event of a container, which repairs what it comes to", () =>
+    inWorld("fake", async (world) => {
+      await withKilledRollback(world, { events: ["die"] });
+      await docker(world, "kill", `${world.stack}-web-1`);
+      await until(() => Promise.resolve(open(world) === 0));
+      await pollTo(world, "skipped");
+      await requireBack(world);
+    }));
+
+  it("waits while a person has the stack stopped, who starts it, and then goes on", () =>
+    inWorld("fake", async (world) => {
+      await withKilledRollback(world);
+      const project = `/v1/api/project/${world.stack}`;
+      const post = async (path: string) =>
+        (await world.request(`${project}${path}`, { method: "POST" })).status;
+      assert.equal(await post("/stop"), 200);
+      await world.restart();
+      await pollTo(world, "skipped");
+      assert.deepEqual(await states(world), { "db-1": "exited", "web-1": "exited" });
+      const { out } = await commandTo(world, 0, ["status", world.stack]);
+      assert.match(out, /^held .* a person stopped it/m);
+      assert.equal(await post("/start"), 200);
+      await pollTo(world, "skipped");
+      await requireBack(world);
+    }));
+
+  it("is not closed by a person who has containers made anew", () =>
+    inWorld("fake", async (world) => {
+      await withKilledRollback(world);
+      const url = `/v1/api/project/${world.stack}/recreate`;
+      const refused = await world.request(url, { method: "POST" });
+      assert.match(JSON.stringify(await refused.json()), /its last change was interrupted/);
+      await pollTo(world, "skipped");
+      await requireBack(world);
+    }));
+});
