@@ -1,6 +1,12 @@
 import { idleOrphans, Projects } from "../deploy/mod.ts";
 import type { StackKey } from "../model/mod.ts";
-import { destroyRecorded, imagesOfOthers, partsFor, recreate } from "../pipeline/mod.ts";
+import {
+  destroyRecorded,
+  imagesOfOthers,
+  partsFor,
+  recreate,
+  waitForProcess,
+} from "../pipeline/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
@@ -19,6 +25,7 @@ export function createProjects(
     clock,
     watchMs,
     stackLock,
+    othersDone: (key, signal) => waitForProcess({ ledger, clock }, key, () => {}, signal),
     destroyRecorded: async (key, what, signal) =>
       await destroyRecorded(await partsOf(key, signal), key, { ...what, isStack: false }, signal),
     requireNotOurs: async (key, signal) =>

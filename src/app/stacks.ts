@@ -1,5 +1,5 @@
 import { Stacks } from "../deploy/mod.ts";
-import { destroyRecorded, partsFor } from "../pipeline/mod.ts";
+import { destroyRecorded, partsFor, waitForProcess } from "../pipeline/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { tellAsked } from "./tell_asked.ts";
@@ -9,7 +9,7 @@ export function createStacks(
   assembly: Assembly,
   clock: Clock,
 ): (context: string) => Promise<Stacks> {
-  const { engines, stackLock, pipelineParts } = assembly;
+  const { engines, ledger, stackLock, pipelineParts } = assembly;
   return async (context) => {
     const partsOf = async (signal: AbortSignal) =>
       await partsFor(await pipelineParts(signal), { context }, signal);
@@ -17,6 +17,7 @@ export function createStacks(
       engine: (await engines.of(context)).asked,
       clock,
       stackLock,
+      othersDone: (key, signal) => waitForProcess({ ledger, clock }, key, () => {}, signal),
       isManager: async (signal) =>
         (await (await partsOf(signal)).host.info(signal)).swarm === "manager",
       async destroyRecorded(key, signal) {

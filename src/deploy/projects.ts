@@ -9,13 +9,12 @@ import {
   type StackKey,
   type StackwrightError,
 } from "../model/mod.ts";
-import type { Clock, KeyedLock } from "../system/mod.ts";
 import { destroyStack, type RemovedData } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
 import { isDown } from "./left_orphans.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
-import { onceLocked, withinLock } from "./within_lock.ts";
+import { type LockParts, onceLocked, withinLock } from "./within_lock.ts";
 
 /** Actions on a project as a whole. */
 export const PROJECT_ACTIONS = ["start", "stop", "restart"] as const;
@@ -51,13 +50,11 @@ export type ProjectEngine =
   & Engine
   & Pick<EngineClient, "describeContainers">;
 
-interface ProjectParts {
+interface ProjectParts extends LockParts {
   /** The engine of a context. Throws `bad_request` for an unknown context. */
   readonly engine: (context: string) => Promise<ProjectEngine>;
-  readonly clock: Clock;
   /** Milliseconds that a container without a health check is watched (`DEPLOY_WATCH`). */
   readonly watchMs: number;
-  readonly stackLock: KeyedLock;
   /**
    * Destroys a project that the ledger knows, and returns what became of its data;
    * `undefined` for a project that the ledger does not know, and for a stack of a swarm.

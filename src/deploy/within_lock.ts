@@ -10,12 +10,20 @@ interface Bounded {
   readonly timeoutSeconds: number;
 }
 
+/** What actions on a project or stack wait with. */
+export interface LockParts {
+  readonly clock: Clock;
+  readonly stackLock: KeyedLock;
+  /** Waits until no other process is changing a stack: the lock is this process's. */
+  readonly othersDone: (key: StackKey, signal: AbortSignal) => Promise<void>;
+}
+
 /**
- * Runs work while it holds a stack's lock. Returns and throws what the work does, and throws
- * `timeout`, which says whether the work had begun.
+ * Runs work while it holds a stack's lock, and no other process changes the stack. Returns and throws what
+ * the work does, and throws `timeout`, which says whether the work had begun.
  */
 export async function withinLock<Result>(
-  { clock, stackLock }: { readonly clock: Clock; readonly stackLock: KeyedLock },
+  { clock, stackLock, othersDone }: LockParts,
   { key, what, timeoutSeconds }: Bounded,
   work: (signal: AbortSignal) => Promise<Result>,
   signal: AbortSignal,
@@ -27,19 +35,20 @@ export async function withinLock<Result>(
     return errors.timeout(`${what} ${key.name}: ${why}`);
   };
   const run = (within: AbortSignal) =>
-    stackLock.run(formatStackKey(key), () => {
+    stackLock.run(formatStackKey(key), async () => {
+      await othersDone(key, within);
       locked = true;
-      return work(within);
+      return await work(within);
     }, within);
   return await withDeadline({ clock, milliseconds: timeoutSeconds * 1000, late }, run, signal);
 }
 
 /**
  * Runs work as {@link withinLock} does, but bounds only the wait for the lock: work that has begun
- * runs to its end. The work gets the bounding signal for waits of its own.
+ * runs to its end. The work gets the bounding signal for waits of its own, such as for other processes.
  */
 export async function onceLocked<Result>(
-  { clock, stackLock }: { readonly clock: Clock; readonly stackLock: KeyedLock },
+  { clock, stackLock }: Pick<LockParts, "clock" | "stackLock">,
   { key, what, timeoutSeconds }: Bounded,
   work: (waiting: AbortSignal) => Promise<Result>,
   signal: AbortSignal,

@@ -77,8 +77,8 @@ async function deploy(
     since,
     slot,
     isRetry,
+    unpins: true,
   }, signal);
-  if (result?.kind === "deployed") parts.ledger.pins.remove(key);
   const { services, inactive = [] } = prepared.release;
   const named = new Set([...services.map(({ name }) => name), ...inactive]);
   const keeps = plan.services.some(({ name, action }) => action === "keep" && !named.has(name));

@@ -124,8 +124,8 @@ export async function finishRollout(
     return result;
   }
   const images = { ...result.images, ...beside };
-  const { note: said = "deployed", remembers } = work;
-  parts.ledger.succeed(intent, images, said, { keepsFailure: remembers === false });
+  const { note: said = "deployed", remembers, unpins = false } = work;
+  parts.ledger.succeed(intent, images, said, { keepsFailure: remembers === false, unpins });
   await tidyUp(parts, work, ran, signal);
   return { ...result, images };
 }

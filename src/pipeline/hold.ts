@@ -182,19 +182,21 @@ export async function pinHold(
   signal: AbortSignal,
 ): Promise<Hold | undefined> {
   const { key, revision } = target;
-  const pin = parts.ledger.pins.get(key);
+  const { pins } = parts.ledger;
+  const [pin, mark] = [pins.get(key), pins.mark(key)];
   if (pin === undefined) return undefined;
+  // A person may have rolled back, or unpinned, during a look that takes long: that one is asked then.
+  const replace = (now: Pin | undefined) => pins.replace(key, mark, now);
   if (pin.revision !== revision.id) {
     const same = await samePin(parts, target, pin, signal);
     if (same === undefined) {
       const current = parts.ledger.current(key);
       // A late webhook or a reset branch brings an older commit, which must not end the pin.
       const isLate = current !== undefined && await isSuperseded(parts, target, current, signal);
-      if (!isLate) parts.ledger.pins.remove(key);
-      return undefined;
+      return isLate || replace(undefined) ? undefined : await pinHold(parts, target, signal);
     }
     // Recorded, so that the next look at this commit need not compare again.
-    parts.ledger.pins.set(key, same);
+    if (!replace(same)) return await pinHold(parts, target, signal);
   }
   const kept = parts.ledger.release(pin.releaseId);
   const told = pin.reason === undefined ? "" : ` (${pin.reason})`;

@@ -17,6 +17,7 @@ export * from "./open_source.ts";
 export { askBeforeHandOver, type AskParts } from "./owner_elsewhere.ts";
 export * from "./plan_source.ts";
 export * from "./rollout/prune_images.ts";
+export * from "./reconcile/observe_engine.ts";
 export * from "./reconcile.ts";
 export * from "./recover.ts";
 export * from "./recreate.ts";

@@ -149,6 +149,8 @@ export interface DecidedRollout
   readonly remembers?: boolean;
   /** Aborts the rollout if a person handed its stack to another owner meanwhile. */
   readonly ask?: () => void;
+  /** Whether its success ends a pin that is there by then; false by default. */
+  readonly unpins?: boolean;
   /** What the history says of the release on success; `deployed` by default. */
   readonly note?: string;
 }

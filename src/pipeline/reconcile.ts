@@ -38,7 +38,7 @@ import { isNothing } from "./owner/own_stack.ts";
 import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { isOthersByContainers } from "./owner/own_things.ts";
 import { allInTurns, createPauses, deploying, type Slot } from "../system/mod.ts";
-import { observeEngine } from "./run_job.ts";
+import { observeEngine } from "./reconcile/observe_engine.ts";
 import { recoverStack } from "./recover.ts";
 import { restartContainers } from "./reconcile/restart_containers.ts";
 import { asItsOwner, type OwnersWork, waitForStack } from "./waits.ts";

@@ -6,16 +6,12 @@ import {
   type FoundJob,
   type InTurn,
   JobRun,
-  observeAll,
   ownerOfRun,
   swarmJobs,
   withoutLabels,
 } from "../deploy/mod.ts";
-import type { Engine } from "../docker/mod.ts";
 import {
   errors,
-  isStackwrightError,
-  type ObservedStack,
   type Progress,
   type RunJob,
   type RunReporter,
@@ -25,7 +21,6 @@ import {
 } from "../model/mod.ts";
 import { requireNotStopped } from "../prepare/mod.ts";
 import {
-  type Ledger,
   locksOfJob,
   type OthersSay,
   ownerOfWhatRuns,
@@ -36,7 +31,6 @@ import {
 } from "../record/mod.ts";
 import { type JobParts, partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
-import { createPauses } from "../system/mod.ts";
 import { endingBy } from "./owner/end_others_runs.ts";
 import { saidBy } from "./owner/own_things.ts";
 import { observeAnyway } from "./stack_mode.ts";
@@ -47,11 +41,15 @@ import { measuredJob } from "../tell/mod.ts";
 
 /** What is said of a run of a job that the end of this process does not end. */
 const LEFT = "left running; the next start takes it over";
+/** What is said of a run that is due while a person has the stack stopped. */
+const STOPPED =
+  "not run: its stack was stopped over the API; its jobs run again once that is started";
 
 /**
  * Runs a job: starts its own container, or makes one for the run, and waits for its end. Services
  * that it stops are started again in any case. A failure is reported as the target's; the end of
- * the run is returned where the next process takes it over, which is no failure.
+ * the run is returned where it is none: where the next process takes it over, and where it is due by its
+ * schedule while a person has the stack stopped.
  */
 export async function runJob(
   anyParts: PipelineParts,
@@ -60,10 +58,16 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<RunEnd | void> {
   const { key, service } = work;
+  const isDue = work.origin === "automatic" && work.adopts === undefined;
   const tell = (status: RunTarget["status"], message: string) =>
     reporter.target({ context: key.context, stack: key.name, status, message });
+  const skipped = (message: string): RunEnd => {
+    tell("skipped", message);
+    return { status: "skipped", message };
+  };
   const owner = recordedOwner(anyParts.ledger, key)?.source;
   if (owner !== undefined) reporter.describe({ owner });
+  if (isDue && anyParts.ledger.stops.get(key) !== undefined) return skipped(STOPPED);
   tell("running", "starting");
   let code: number | undefined;
   let failed = true;
@@ -90,8 +94,7 @@ export async function runJob(
   } catch (thrown) {
     if (run?.isLeft) {
       failed = false;
-      tell("skipped", LEFT);
-      return { status: "skipped", message: LEFT };
+      return skipped(LEFT);
     }
     const error = toStackwrightError(signal.aborted ? signal.reason : thrown, `running ${service}`);
     tell("failed", error.message);
@@ -251,66 +254,4 @@ async function findJob(
     return { found: withoutLabels(found), spec, by };
   }
   throw errors.not_found(`${key.name} has no job ${service} any more`);
-}
-
-/** Characters of other texts that take as long as finding out whose a stack is. */
-const A_STOP = 1024;
-
-/** State of an engine: its stacks by name, its jobs, and the stacks in which these have stopped services. */
-export interface SeenEngine {
-  readonly stacks: ReadonlyMap<string, ObservedStack>;
-  readonly jobs: readonly FoundJob[];
-  readonly stopped: ReadonlyMap<string, string>;
-}
-
-/** Which part of an engine to look at. */
-interface SeenPlace {
-  readonly context: string;
-  /** Whether to include services of a swarm. */
-  readonly isManager: boolean;
-  /** Name of the only stack to look at; all by default. */
-  readonly stack?: string;
-}
-
-/** Looks at all stacks of an engine, or at one, and at its jobs. */
-export async function observeEngine(
-  engine: Engine,
-  ledger: Ledger,
-  place: SeenPlace,
-  signal: AbortSignal,
-): Promise<SeenEngine> {
-  const { isManager: withServices, stack } = place;
-  const stacks = await observeAll(engine, signal, { withServices, stack });
-  const jobs = await calledJobs(ledger, await findJobs(engine, place, signal));
-  return { stacks, jobs, stopped: await stoppedForJobs(ledger, { stacks, jobs }) };
-}
-
-/**
- * The stacks in which a running job has stopped services, by name, with a sentence about that: such
- * services are no drift. Read from the engine, so that every process sees it.
- */
-async function stoppedForJobs(
-  ledger: Ledger,
-  { stacks, jobs }: Pick<SeenEngine, "stacks" | "jobs">,
-): Promise<ReadonlyMap<string, string>> {
-  // The container of a run exists until the services that its job stopped are back.
-  const running = jobs
-    .filter(({ container, executions }) => executions.length > 0 || container.state === "running");
-  const stopped = new Map<string, string>();
-  const pauses = createPauses();
-  for (const { key, service, container } of running) {
-    try {
-      const spec = readJobLabels(container.labels, { project: key.name, service });
-      for (const { project, service: stops } of spec?.stopServices ?? []) {
-        const said = saidBy(ledger, { ...key, name: project }, stacks.get(project));
-        await pauses.after(A_STOP);
-        if (whoseStop(ledger, key, project, said) !== undefined) continue;
-        stopped.set(project, `job ${key.name}/${service} runs, and has ${stops} stopped meanwhile`);
-      }
-    } catch (error) {
-      // A job with invalid labels never runs, so it has stopped nothing.
-      if (!isStackwrightError(error, "config_invalid")) throw error;
-    }
-  }
-  return stopped;
 }

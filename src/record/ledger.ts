@@ -122,13 +122,18 @@ export class Ledger extends LedgerTables {
 
   /**
    * Closes an intent whose release is healthy, and makes that release the current one. Forgets the
-   * stack's failure unless `keepsFailure`: then it is of another release that is still wanted.
+   * stack's failure unless `keepsFailure`: then it is of another release that is still wanted. With `unpins` ends
+   * the pin that a person's rollback before has left; one that comes later, while the rollout is tidied up
+   * after, is another.
    */
   succeed(
     intent: Intent,
     images: Readonly<Record<string, string>>,
     message: string,
-    { keepsFailure = false }: { readonly keepsFailure?: boolean } = {},
+    { keepsFailure = false, unpins = false }: {
+      readonly keepsFailure?: boolean;
+      readonly unpins?: boolean;
+    } = {},
   ): void {
     const { key, releaseId } = intent;
     if (releaseId === undefined) {
@@ -138,6 +143,7 @@ export class Ledger extends LedgerTables {
       this.releases.makeCurrent(key, releaseId, images);
       this.releases.setStatus(releaseId, "deployed", this.redact(message, key), this.#now());
       if (!keepsFailure) this.failures.clear(key);
+      if (unpins) this.pins.remove(key);
       this.pins.end(key, intent.id, "succeeded");
       this.#finish(intent, "succeeded", message);
       forgetReleases(this.database, key);

@@ -154,10 +154,12 @@ export class LedgerTables {
     return inactive === undefined ? shown : { ...shown, inactive };
   }
 
-  /** A text that changes with each begin or end of a stack's intents, pin and hold, and its hand-over. */
+  /** A text that changes with each begin or end of a stack's intents, pin, hold and stop, and its hand-over. */
   mark(key: StackKey): string {
+    const { intents, pins, owners } = this;
     const held = this.holds.get(key)?.heldAt.getTime() ?? "";
-    return [this.intents.mark(key), this.pins.mark(key), held, this.owners.mark(key)].join(" ");
+    const stopped = this.stops.get(key)?.getTime() ?? "";
+    return [intents.mark(key), pins.mark(key), held, stopped, owners.mark(key)].join(" ");
   }
 
   /** The releases being deployed, by this process or others. */

@@ -54,6 +54,20 @@ export class Pins extends RedactedTable {
     });
   }
 
+  /**
+   * Moves the pin that was there at `mark` to another revision, or removes it where `pin` is `undefined`.
+   * False, and nothing is changed, where a person has pinned the stack again, or unpinned it, since then.
+   */
+  replace(key: StackKey, mark: string, pin: Pin | undefined): boolean {
+    let isSame = false;
+    this.database.transaction(() => {
+      isSame = this.mark(key) === mark;
+      if (isSame && pin === undefined) this.remove(key);
+      if (isSame && pin !== undefined) this.set(key, pin);
+    });
+    return isSame;
+  }
+
   /** Pins a stack while an intent is open; the intent's outcome decides whether the pin stays. */
   begin(key: StackKey, pin: Pin, intentId: string): void {
     const earlier = this.get(key);

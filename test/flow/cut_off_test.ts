@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { commandTo, rows } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { beginRollback, withOther } from "./other_process.ts";
@@ -28,6 +29,29 @@ async function requireBack(world: World): Promise<void> {
   assert.equal(await label(world, "web", "number"), "1");
   assert.equal(rows(world, "SELECT name FROM pins").length, 1);
 }
+
+describe("a stop over the API", () => {
+  it("waits for what another process is changing, and holds what comes of that", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      const stop = () => world.request(`/v1/api/project/${world.stack}/stop`, { method: "POST" });
+      await withOther(world, async (other) => {
+        const intent = beginRollback(world, other, 1);
+        let isDone = false;
+        const stopped = stop().then((answer) => {
+          isDone = true;
+          return answer.status;
+        });
+        await pause(500);
+        assert.equal(isDone, false);
+        assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
+        other.succeed(intent, {}, "release 1 again");
+        assert.equal(await stopped, 200);
+      });
+      assert.deepEqual(await states(world), { "db-1": "exited", "web-1": "exited" });
+    }));
+});
 
 describe("what a killed rollback had begun", () => {
   it("is not taken up by another repository that names the stack, whose wait would cut it off", async () => {

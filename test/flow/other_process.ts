@@ -27,19 +27,20 @@ export async function withOther(
 }
 
 /**
- * Begins, as another process, to put release `number` back, with a pin unless `pins` is false; nothing is
- * done to containers.
+ * Begins, as another process, to put release `number` back, with a pin that holds `refused` back, by default
+ * what runs, or with none for `false`; nothing is done to containers.
  */
-export function beginRollback(world: World, other: Ledger, number: number, pins = true): Intent {
+export function beginRollback(
+  world: World,
+  other: Ledger,
+  number: number,
+  refused: string | false = other.current(KEY(world))?.revision.id ?? "",
+): Intent {
   const release = other.history(KEY(world), 9).find((each) => each.number === number);
   assert.ok(release);
-  const [revision, pinnedAt] = [other.current(KEY(world))?.revision.id ?? "", new Date()];
-  const pin = { releaseId: release.id, revision, pinnedAt };
-  const intent = other.beginDecided(
-    other.open(release),
-    other.mark(KEY(world)),
-    pins ? { pin } : {},
-  );
+  const pin = { releaseId: release.id, revision: String(refused), pinnedAt: new Date() };
+  const mark = other.mark(KEY(world));
+  const intent = other.beginDecided(other.open(release), mark, refused === false ? {} : { pin });
   assert.ok(intent);
   return intent;
 }

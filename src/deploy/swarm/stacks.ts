@@ -8,8 +8,7 @@ import {
   StackwrightError,
   toStackwrightError,
 } from "../../model/mod.ts";
-import type { Clock, KeyedLock } from "../../system/mod.ts";
-import { withinLock } from "../within_lock.ts";
+import { type LockParts, withinLock } from "../within_lock.ts";
 import { destroyServices } from "./destroy_services.ts";
 import { isRunOfJob, shortName, tasksByService } from "./observed_services.ts";
 import { changeOf, type StackAction, type StackOrder } from "./stack_actions.ts";
@@ -24,10 +23,8 @@ import {
   type StackService,
 } from "./stack_service.ts";
 
-interface StacksParts {
+interface StacksParts extends LockParts {
   readonly engine: Engine;
-  readonly clock: Clock;
-  readonly stackLock: KeyedLock;
   /** Whether the engine manages a swarm and swarm features are enabled. */
   readonly isManager: (signal: AbortSignal) => Promise<boolean>;
   /** Removes a stack that the ledger knows, except for its volumes; false for an unknown stack. */

@@ -8,6 +8,12 @@ const STARTS = 2;
 /** Milliseconds that a task has to run at most: somebody waits for that. */
 const LONGEST_MS = 20_000;
 
+/** Milliseconds since 1970 from which on a task was seen to run, and for which it has to. */
+interface Ran {
+  readonly since: number;
+  readonly wantedMs: number;
+}
+
 /**
  * Follows tasks from look to look until each has run for long enough to be believed. What holds an engine up
  * when a container starts holds it up when one ends: it goes on to say for seconds that a task runs which
@@ -19,24 +25,30 @@ const LONGEST_MS = 20_000;
  */
 export class TaskProofs {
   readonly #engine: Pick<Engine, "imageDefaults">;
-  /** Time at which tasks began to start, by their nodes' clocks. */
-  readonly #starting = new Map<string, number>();
+  /** What the last look has found: time at which tasks began to start, by their nodes' clocks. */
+  #starting: ReadonlyMap<string, number> = new Map();
   /** What was seen of each task that runs. */
-  readonly #running = new Map<string, { readonly since: number; readonly wantedMs: number }>();
+  #running: ReadonlyMap<string, Ran> = new Map();
 
   constructor(engine: Pick<Engine, "imageDefaults">) {
     this.#engine = engine;
   }
 
-  /** Notes what a look has found that ended at `now`. */
+  /**
+   * Notes what a look has found that ended at `now`. What it has not found is forgotten: an engine may tell of
+   * other tasks at each look, for as long as a rollout may take.
+   */
   note(tasks: readonly SwarmTask[], now: Date): void {
+    const starting = new Map<string, number>();
+    const running = new Map<string, Ran>();
     for (const { id, state, stateSince } of tasks) {
-      if (state === "starting") this.#starting.set(id, stateSince.getTime());
-      if (state !== "running" || this.#running.has(id)) continue;
+      if (state === "starting") starting.set(id, stateSince.getTime());
+      if (state !== "running") continue;
       const began = this.#starting.get(id) ?? stateSince.getTime();
       const wantedMs = Math.min(LONGEST_MS, STARTS * (stateSince.getTime() - began));
-      this.#running.set(id, { since: now.getTime(), wantedMs });
+      running.set(id, this.#running.get(id) ?? { since: now.getTime(), wantedMs });
     }
+    [this.#starting, this.#running] = [starting, running];
   }
 
   /** Whether tasks of a service had run for long enough when a look at them began. */

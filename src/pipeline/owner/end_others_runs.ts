@@ -9,7 +9,7 @@ import {
   type RunEndParts,
   type RunsToEnd,
 } from "../../deploy/mod.ts";
-import type { Release, StackKey, StackOwner } from "../../model/mod.ts";
+import { errors, type Release, type StackKey, type StackOwner } from "../../model/mod.ts";
 import { handedOver, recordedOwner, whyLeft } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { requireStartable } from "../placed_files.ts";
@@ -68,8 +68,8 @@ export async function endRunsWith(
 
 /**
  * The check before something of a stack is started that a run of a job has stopped: throws as
- * {@link requireStartable} does, and `conflict` where the stack was handed over to another than the
- * owner of the run.
+ * {@link requireStartable} does, and `conflict` where a person has stopped the stack since, or handed it
+ * over to another than the owner of the run.
  */
 function startableBy(
   parts: PipelineParts,
@@ -79,6 +79,9 @@ function startableBy(
   return async (stack, signal) => {
     const key = { context, name: stack };
     await requireStartable(parts, key, { needsFiles: false }, signal);
+    if (parts.ledger.stops.get(key) !== undefined) {
+      throw errors.conflict(`nothing of ${stack} is started: a person stopped it meanwhile`);
+    }
     const over = handedOver(parts.ledger, key, [owner]);
     if (over !== undefined) throw over;
   };

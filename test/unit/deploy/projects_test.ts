@@ -19,6 +19,7 @@ function projectsWith(files: Readonly<Record<string, string>>): Projects {
     engine: () => Promise.resolve(engine),
     clock: createFakeClock(),
     stackLock: createKeyedLock(),
+    othersDone: () => Promise.resolve(),
     destroyRecorded: () => Promise.resolve(undefined),
     told: (_key, _action, work, signal) => work(signal),
     hold: () => undefined,

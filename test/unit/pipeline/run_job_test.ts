@@ -10,7 +10,9 @@ import {
   stackKey,
 } from "../../../src/model/mod.ts";
 import type { JobParts } from "../../../src/pipeline/parts.ts";
-import { observeEngine, runJob } from "../../../src/pipeline/run_job.ts";
+import { endingBy } from "../../../src/pipeline/owner/end_others_runs.ts";
+import { observeEngine } from "../../../src/pipeline/reconcile/observe_engine.ts";
+import { runJob } from "../../../src/pipeline/run_job.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
@@ -75,6 +77,27 @@ async function runOfEvil(
 }
 
 describe("runJob()", () => {
+  it("runs nothing by its schedule while a person has the stack stopped, and is no failure then", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const key = stackKey("", "shop");
+    ledger.stops.set(key, new Date(0));
+    const told: unknown[] = [];
+    const end = await runJob(
+      { ledger } as unknown as PipelineParts,
+      {} as JobParts,
+      {
+        work: {
+          ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
+          ...{ key, service: "backup" },
+        },
+        reporter: { describe: () => {}, target: ({ status }) => told.push(status) },
+      },
+      new AbortController().signal,
+    );
+    assert.deepEqual([end?.status, told], ["skipped", ["skipped"]]);
+    assert.match(end?.message ?? "", /^not run: its stack was stopped over the API/);
+  });
+
   it("asks for the containers of its job alone: each of hundreds may be about to run", async () => {
     const asked: LabelFilter[] = [];
     const listContainers = (labels: LabelFilter) => {
@@ -288,6 +311,18 @@ describe("runJob()", () => {
     );
     assert.match(end, /the job was not run: it stops shop\/web/);
     assert.deepEqual(stopped, []);
+  });
+});
+
+describe("endingBy()", () => {
+  it("starts nothing of a stack that a person has stopped since the run began", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const key = stackKey("", "shop");
+    const { requireStartable } = endingBy({ ledger } as unknown as PipelineParts, key, undefined);
+    const start = () => requireStartable("shop", new AbortController().signal);
+    await start();
+    ledger.stops.set(key, new Date(0));
+    await assert.rejects(start, /nothing of shop is started: a person stopped it meanwhile/);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   InstanceKey,
   type Intent,
   Ledger,
+  type Pin,
   type Processes,
   type RecordedRelease,
 } from "../../../src/record/mod.ts";
@@ -184,6 +185,41 @@ describe("Ledger", () => {
       assert.notEqual(failure, undefined);
       assert.deepEqual(ledger.failures.get(WEB), failure);
       assert.equal(ledger.current(WEB)?.message, "repaired");
+    }),
+  );
+
+  it(
+    "succeed() ends the pin that was there where it is told so; one that comes later stays",
+    withLedger((ledger) => {
+      const pin = {
+        releaseId: deploy(ledger, WEB, "a1").id,
+        revision: "a1",
+        pinnedAt: new Date(1),
+      };
+      ledger.pins.set(WEB, pin);
+      ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "b2")), {}, "deployed");
+      assert.deepEqual(ledger.pins.get(WEB), pin);
+      ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "c3")), {}, "deployed", { unpins: true });
+      assert.equal(ledger.pins.get(WEB), undefined);
+    }),
+  );
+
+  it(
+    "pins.replace() moves or removes the pin that was looked at, and none that a person made since",
+    withLedger((ledger) => {
+      const [one, two] = [1, 2].map((at) => ({
+        ...{ releaseId: deploy(ledger, WEB, `a${at}`).id, revision: "r", pinnedAt: new Date(at) },
+      })) as [Pin, Pin];
+      ledger.pins.set(WEB, one);
+      const mark = ledger.pins.mark(WEB);
+      assert.equal(ledger.pins.replace(WEB, mark, { ...one, revision: "s" }), true);
+      assert.equal(ledger.pins.get(WEB)?.revision, "s");
+      ledger.pins.set(WEB, two);
+      for (const pin of [undefined, one]) assert.equal(ledger.pins.replace(WEB, mark, pin), false);
+      assert.deepEqual(ledger.pins.get(WEB), two);
+      assert.equal(ledger.pins.replace(WEB, ledger.pins.mark(WEB), undefined), true);
+      assert.equal(ledger.pins.replace(WEB, mark, one), false);
+      assert.equal(ledger.pins.get(WEB), undefined);
     }),
   );
 
