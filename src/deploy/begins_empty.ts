@@ -2,7 +2,15 @@ import { join } from "node:path";
 import { parentsOf } from "../compose/mod.ts";
 import { isOurs, type ObservedStack, own, type Plan, type Release } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
+import { modelBefore } from "./bring_old_data.ts";
 import { holdsSomething, type OldDataParts } from "./copy_old_data.ts";
+import {
+  dataElsewhere,
+  type EmptyBeginning,
+  type EmptyPlace,
+  type Former,
+  newVolumes,
+} from "./data_elsewhere.ts";
 import { findOldData, inCheckout, liveMounts, mountedByUs, mountsOf } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
 
@@ -10,23 +18,21 @@ import { stackDirectories } from "./stack_files.ts";
 const MOST_TOLD = 20;
 
 /**
- * Adds to a plan where a service begins with an empty directory that a container of the stack has in somebody
- * else's copy of the repository, since the adoption left that container alone. Nothing is copied any more
- * then, as its service is another one; what has no word looks like data loss. Warns of it, too.
+ * Adds to a plan where a service begins with an empty directory or volume whose data is elsewhere: in the
+ * directory of a container of the stack that an adoption left alone, or with one of another project. Nothing
+ * is copied then, as its service is another one; what has no word looks like data loss. Warns of it, too.
+ *
+ * Throws `conflict` as {@link dataElsewhere} does.
  */
 export async function withEmptyBeginnings(
-  parts: Pick<OldDataParts, "host" | "files" | "options"> & { readonly log: Pick<Log, "warning"> },
+  parts: OldDataParts & { readonly log: Pick<Log, "warning"> },
   release: Release,
-  observed: ObservedStack,
+  { observed, certainly }: { readonly observed: ObservedStack; certainly(former: Former): boolean },
   plan: Plan,
   signal: AbortSignal,
 ): Promise<Plan> {
-  // At the first deployment it gets a copy.
-  const isLater = observed.containers.some(isOurs) && !observed.containers.every(isOurs);
-  if (plan.kind !== "deploy" || !isLater) return plan;
-  const made = plan.services.filter(({ action }) => action === "create" || action === "recreate");
-  const names = new Set(made.map(({ name }) => name));
-  const told = (await emptyBeginnings(parts, release, { observed, names }, signal))
+  if (plan.kind !== "deploy") return plan;
+  const told = (await emptyBeginnings(parts, release, { observed, certainly, plan }, signal))
     .slice(0, MOST_TOLD);
   const { name, context } = release.key;
   for (const { service, text } of told) {
@@ -39,40 +45,91 @@ export async function withEmptyBeginnings(
   return { ...plan, services };
 }
 
-/** The places of services of these `names` that nothing is in yet, with what is said of each. */
+/** The places of services that are made, and that nothing is in yet, with what is said of each. */
 async function emptyBeginnings(
+  parts: OldDataParts,
+  release: Release,
+  { observed, certainly, plan }: {
+    readonly observed: ObservedStack;
+    certainly(former: Former): boolean;
+    readonly plan: Plan;
+  },
+  signal: AbortSignal,
+): Promise<EmptyBeginning[]> {
+  const named = (actions: readonly string[]) =>
+    new Set(
+      plan.services.filter(({ action }) => actions.includes(action)).map(({ name }) => name),
+    );
+  const [created, made] = [named(["create"]), named(["create", "recreate"])];
+  const { containers } = observed;
+  // At the first deployment it gets a copy.
+  const isLater = containers.some(isOurs) && !containers.every(isOurs);
+  const { left, beside } = await emptyDirectories(
+    parts,
+    release,
+    { observed, names: isLater ? made : created, isLater },
+    signal,
+  );
+  const places = [
+    ...await newVolumes(parts, release, created, signal),
+    ...beside.filter(({ service }) => created.has(service)),
+  ];
+  const before = () => modelBefore(parts, release.key);
+  return [...left, ...await dataElsewhere(parts, release, { places, before, certainly }, signal)];
+}
+
+/** Whether files are committed below a path that are not only there to keep the directory. */
+function fills(committed: Release["live"]["files"], path: string): boolean {
+  const below = path === "." ? "" : `${path}/`;
+  return Object.keys(committed).some((each) =>
+    each.startsWith(below) && !/(?:^|\/)\.(?:git)?(?:keep|ignore)$/.test(each)
+  );
+}
+
+/** The directories of services of these `names` in which nothing is yet, apart from those of which is said. */
+async function emptyDirectories(
   { host, files, options }: Pick<OldDataParts, "host" | "files" | "options">,
   release: Release,
-  { observed, names }: { readonly observed: ObservedStack; readonly names: ReadonlySet<string> },
+  { observed, names, isLater }: {
+    readonly observed: ObservedStack;
+    readonly names: ReadonlySet<string>;
+    readonly isLater: boolean;
+  },
   signal: AbortSignal,
-) {
+): Promise<{ readonly left: EmptyBeginning[]; readonly beside: EmptyPlace[] }> {
   const { key, live: { files: committed }, workingDir } = release;
   const hostLive = stackDirectories(host.dataDir, key).live;
   const { live } = stackDirectories(options.dataDir, key);
+  const [left, beside]: [EmptyBeginning[], EmptyPlace[]] = [[], []];
   const wanted = liveMounts(release.model, hostLive).filter(({ service }) => names.has(service));
-  if (wanted.length === 0) return [];
+  if (wanted.length === 0) return { left, beside };
   const { containers, mounted } = await mountsOf(host.engine, release, observed, signal);
   const ours = mountedByUs(mounted, hostLive);
   const byPath = inCheckout(mounted.filter(({ container }) => !isOurs(container)), workingDir);
-  const candidates = wanted.filter(({ path }) => byPath.has(path) && !ours.has(path));
-  if (candidates.length === 0) return [];
+  const candidates = wanted.filter(({ path }) => !ours.has(path));
+  if (candidates.length === 0) return { left, beside };
   const to = { ...release, dataDir: host.dataDir };
   const copied = await findOldData(host.engine, to, { ...observed, containers }, signal);
   const brought = new Set(copied.map(({ path }) => path));
-  const found: { readonly service: string; readonly text: string }[] = [];
   for (const { service, target, path } of candidates) {
     const old = byPath.get(path);
     const isBrought = parentsOf(path).some((each) => brought.has(each)) || brought.has(path);
-    if (old === undefined || isBrought || own(committed, path) !== undefined) continue;
+    if (isBrought || own(committed, path) !== undefined) continue;
     if (await holdsSomething(files, join(live, path))) continue;
+    const place = join(hostLive, path);
+    if (old === undefined || !isLater) {
+      if (fills(committed, path)) continue;
+      beside.push({ service, target, place, kind: "bind" });
+      continue;
+    }
     const { bind: { source }, container } = old;
     const seen = await host.localPath(source, signal);
     if (seen !== undefined && !await holdsSomething(files, seen)) continue;
     const text =
       `${target} begins empty: what ${source} holds, which container ${container.name} mounts ` +
       `that Stackwright did not make, stays there; to go on with it, stop that and copy it to ` +
-      `${join(hostLive, path)} before`;
-    found.push({ service, text });
+      `${place} before`;
+    left.push({ service, text });
   }
-  return found;
+  return { left, beside };
 }

@@ -216,7 +216,10 @@ export async function bringOldData(
 }
 
 /** The model of what is deployed. */
-function modelBefore({ ledger }: OldDataParts, key: StackKey): Release["model"] | undefined {
+export function modelBefore(
+  { ledger }: Pick<OldDataParts, "ledger">,
+  key: StackKey,
+): Release["model"] | undefined {
   const current = ledger.current(key);
   return current === undefined ? undefined : ledger.open(current as never).model;
 }

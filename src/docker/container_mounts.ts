@@ -16,6 +16,8 @@ export interface ContainerMounts {
   readonly deployment: string;
   /** Its compose project; empty without one. */
   readonly project: string;
+  /** Its service in that project; empty without one. */
+  readonly service: string;
   /** Whether `compose run` or a job made it: it is of a project, and of no stack. */
   readonly isOneOff: boolean;
   /** Names of its volumes, and host paths of its bind mounts. */
@@ -24,7 +26,9 @@ export interface ContainerMounts {
 
 const KEEP = members({
   ...short("Id", "Names", "State", "Image"),
-  Labels: members(short(LABELS.deployment, COMPOSE_LABELS.project, COMPOSE_LABELS.oneOff)),
+  Labels: members(
+    short(LABELS.deployment, COMPOSE_LABELS.project, COMPOSE_LABELS.service, COMPOSE_LABELS.oneOff),
+  ),
   Mounts: members(short("Name", "Source")),
 });
 
@@ -48,6 +52,7 @@ export async function containerMounts(
       image: asAnyName(entry["Image"]),
       deployment: asAnyName(asRecord(entry["Labels"])[LABELS.deployment]),
       project: asAnyName(asRecord(entry["Labels"])[COMPOSE_LABELS.project]),
+      service: asAnyName(asRecord(entry["Labels"])[COMPOSE_LABELS.service]),
       mounts: asList(entry["Mounts"]).map(asRecord)
         .map((mount) => asAnyName(mount["Name"]) || asAnyName(mount["Source"])),
     }),

@@ -16,6 +16,7 @@ import {
 } from "../deploy/mod.ts";
 import type { ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
 import { summarise, withStarted } from "../plan/mod.ts";
+import { movedHere } from "./owner/moved_here.ts";
 import { stackFiles } from "./placed_files.ts";
 import type { PreparedRelease } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
@@ -113,7 +114,8 @@ export async function withContainers(
   const started = withStarted(plan, release.services, observed);
   const moved = await withMovedMounts(engine, to, observed, started, signal);
   const brought = await withOldData(parts, release, observed, moved, signal);
-  const told = await withEmptyBeginnings(parts, release, observed, brought, signal);
+  const seen = { observed, certainly: movedHere(parts, release) };
+  const told = await withEmptyBeginnings(parts, release, seen, brought, signal);
   const previousModel = () => recorded && parts.ledger.open(recorded).model;
   const found = { release, observed, previousModel, remade: networks };
   return await withUpdateOrders(engine, told, found, signal);

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { startByHand } from "./by_hand.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { commit, docker, inWorld, pollTo, readInside, reasons, states } from "./steps.ts";
+import { engines, type World } from "./world.ts";
+
+const DB: Part = { volumes: ["store:/store", "./d:/d"] };
+const VOLUMES = { volumes: { store: {} } };
+
+/** The label of what doco-cd deployed from the world's repository. */
+function doco({ repository }: World): Readonly<Record<string, string>> {
+  return { "cd.doco.source.url": repository.url };
+}
+
+/** A project beside the world's stack that somebody started, with data in a volume and a directory. */
+async function besideOld(
+  world: World,
+  labels: Readonly<Record<string, string>>,
+  test: (old: { readonly project: string; readonly directory: string }) => Promise<void>,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-moved-"));
+  const project = `${world.stack}-old`;
+  try {
+    await mkdir(join(directory, "d"));
+    await writeFile(join(directory, "d/f"), "precious");
+    const db = service({ ...DB, labels });
+    await startByHand(world, composeFile({ app: service({ labels }), db }, VOLUMES), {
+      ...{ project, directory },
+    });
+    await test({ project, directory });
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+for (const engine of await engines()) {
+  describe(`a stack that begins beside the project that it was, on the ${engine} engine`, () => {
+    it("says which data of a container of the same service it does not have", () =>
+      inWorld(engine, (world) =>
+        besideOld(world, {}, async ({ project, directory }) => {
+          const compose = (version: string) =>
+            composeFile({ db: service({ ...DB, environment: { A: version } }) }, VOLUMES);
+          await commit(world, { "compose.yaml": compose("1") });
+          const other =
+            `begins empty: container ${project}-db-1 of project ${project} has the same ` +
+            "service and image and was not made by Stackwright; what it has there in";
+          const told = [
+            `/store ${other} volume ${project}_store stays there`,
+            `/d ${other} ${directory}/d stays there`,
+          ];
+          const { out, err } = await commandTo(world, 2, ["plan", world.repository.url]);
+          for (const each of told) {
+            assert.ok(out.includes(each), out);
+            assert.ok(err.includes(`service db: ${each}`), err);
+          }
+          const why = reasons(await pollTo(world, "succeeded"), "db");
+          for (const each of told) assert.ok(why.includes(each), why);
+          assert.equal((await states(world, project))["db-1"], "running");
+
+          await commit(world, { "compose.yaml": compose("2") });
+          const later = await pollTo(world, "succeeded");
+          assert.doesNotMatch(JSON.stringify(later), /begins empty/);
+        })));
+
+    it("waits for a person where doco-cd deployed that from the same repository", () =>
+      inWorld(engine, (world) =>
+        besideOld(world, doco(world), async ({ project, directory }) => {
+          const app = service();
+          await commit(world, {
+            "compose.yaml": composeFile({ app, db: service(DB) }, VOLUMES),
+          });
+          const refused =
+            `${world.stack} is not deployed: service db would start without its data: `;
+          const { err } = await commandTo(world, 1, ["plan", world.repository.url]);
+          assert.ok(err.includes(refused), err);
+          const failed = JSON.stringify(await pollTo(world, "failed"));
+          const why = [
+            `${project}_store stays there`,
+            "nothing was changed",
+            `rm -f ${project}-db-1`,
+          ];
+          for (const each of [refused, ...why]) assert.ok(failed.includes(each), failed);
+          assert.deepEqual(await states(world), {});
+          assert.equal((await states(world, project))["db-1"], "running");
+
+          // As the message says of the volume; the directory is gone on with by its own path.
+          const store = { external: true, name: `${project}_store` };
+          const own = service({ volumes: ["store:/store", `${directory}/d:/d`] });
+          await commit(world, {
+            "compose.yaml": composeFile({ app, db: own }, { volumes: { store } }),
+          });
+          assert.doesNotMatch(JSON.stringify(await pollTo(world, "succeeded")), /begins empty/);
+          assert.equal(await readInside(world, "db", "/d/f"), "precious");
+        })));
+
+    it("waits for a person where its service was one of another stack of the repository", () =>
+      inWorld(engine, (world) =>
+        besideOld(world, doco(world), async ({ project }) => {
+          await world.repository.commit({
+            ".stackwright.yaml": configFile(
+              { name: project, compose_files: ["old.yaml"] },
+              { name: world.stack, compose_files: ["new.yaml"] },
+            ),
+            "old.yaml": composeFile({ app: service() }),
+            "new.yaml": composeFile({ db: service(DB) }, VOLUMES),
+          });
+          for (const _ of ["before the other stack is adopted", "after"]) {
+            const failed = JSON.stringify(await pollTo(world, "failed"));
+            assert.ok(failed.includes(`${world.stack} is not deployed: service db would`), failed);
+          }
+          assert.deepEqual(await states(world, project), { "app-1": "running", "db-1": "running" });
+          await docker(world, "rm", "-f", `${project}-db-1`);
+          await pollTo(world, "succeeded");
+          assert.deepEqual(await states(world), { "db-1": "running" });
+        })));
+  });
+}
