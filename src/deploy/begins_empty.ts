@@ -3,7 +3,7 @@ import { parentsOf } from "../compose/mod.ts";
 import { isOurs, type ObservedStack, own, type Plan, type Release } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { modelBefore } from "./bring_old_data.ts";
-import { holdsSomething, type OldDataParts } from "./copy_old_data.ts";
+import { holdsSomething, holdsSomethingSeen, type OldDataParts } from "./copy_old_data.ts";
 import {
   dataElsewhere,
   type EmptyBeginning,
@@ -11,7 +11,14 @@ import {
   type Former,
   newVolumes,
 } from "./data_elsewhere.ts";
-import { findOldData, inCheckout, liveMounts, mountedByUs, mountsOf } from "./old_data.ts";
+import {
+  findOldData,
+  inCheckout,
+  liveMounts,
+  mountedByUs,
+  mountsOf,
+  type OldData,
+} from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
 
 /** Services of which it is said: an author may have any number. */
@@ -60,14 +67,15 @@ async function emptyBeginnings(
     new Set(
       plan.services.filter(({ action }) => actions.includes(action)).map(({ name }) => name),
     );
-  const [created, made] = [named(["create"]), named(["create", "recreate"])];
   const { containers } = observed;
+  const created = named(["create"]);
+  const made = containers.every(isOurs) ? created : named(["create", "recreate"]);
   // At the first deployment it gets a copy.
   const isLater = containers.some(isOurs) && !containers.every(isOurs);
   const { left, beside } = await emptyDirectories(
     parts,
     release,
-    { observed, names: isLater ? made : created, isLater },
+    { observed, names: made, isLater },
     signal,
   );
   const places = [
@@ -84,6 +92,13 @@ function fills(committed: Release["live"]["files"], path: string): boolean {
   return Object.keys(committed).some((each) =>
     each.startsWith(below) && !/(?:^|\/)\.(?:git)?(?:keep|ignore)$/.test(each)
   );
+}
+
+/** What is said of data that may be where this process sees nothing. */
+function unseen({ target, source, container }: OldData, place: string): string {
+  return `${target} begins empty: Stackwright cannot see whether its data is in ${source}, beside ` +
+    `which container ${container.name} was made; mount that into Stackwright's container, or copy ` +
+    `it to ${place} before`;
 }
 
 /** The directories of services of these `names` in which nothing is yet, apart from those of which is said. */
@@ -110,21 +125,25 @@ async function emptyDirectories(
   if (candidates.length === 0) return { left, beside };
   const to = { ...release, dataDir: host.dataDir };
   const copied = await findOldData(host.engine, to, { ...observed, containers }, signal);
-  const brought = new Set(copied.map(({ path }) => path));
+  const brought = new Set(copied.filter((each) => !each.isAssumed).map(({ path }) => path));
+  const assumed = new Map(copied.filter((each) => each.isAssumed).map((each) => [each.path, each]));
   for (const { service, target, path } of candidates) {
     const old = byPath.get(path);
     const isBrought = parentsOf(path).some((each) => brought.has(each)) || brought.has(path);
     if (isBrought || own(committed, path) !== undefined) continue;
     if (await holdsSomething(files, join(live, path))) continue;
     const place = join(hostLive, path);
+    const may = assumed.get(path);
+    const isThere = may && await holdsSomethingSeen({ files, host }, may.source, signal);
     if (old === undefined || !isLater) {
-      if (fills(committed, path)) continue;
-      beside.push({ service, target, place, kind: "bind" });
+      if (isThere === true || fills(committed, path)) continue;
+      if (may === undefined || isThere === false) {
+        beside.push({ service, target, place, kind: "bind" });
+      } else left.push({ service, text: unseen(may, place) });
       continue;
     }
     const { bind: { source }, container } = old;
-    const seen = await host.localPath(source, signal);
-    if (seen !== undefined && !await holdsSomething(files, seen)) continue;
+    if (await holdsSomethingSeen({ files, host }, source, signal) === false) continue;
     const text =
       `${target} begins empty: what ${source} holds, which container ${container.name} mounts ` +
       `that Stackwright did not make, stays there; to go on with it, stop that and copy it to ` +

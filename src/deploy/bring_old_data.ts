@@ -33,6 +33,7 @@ import { stackDirectories } from "./stack_files.ts";
 import {
   copy,
   holdsSomething,
+  holdsSomethingSeen,
   type OldDataParts,
   rehearse,
   removeEach,
@@ -114,7 +115,9 @@ function withReasons(
   ));
   return [...plan.services, ...more].map((each) => {
     const because = told.filter(({ data }) => data.service === each.name).map(({ data, how }) =>
-      `what ${data.source} holds (mounted at ${data.target}) ${how}`
+      `what ${data.source} holds (${
+        data.isAssumed ? "which no container mounts, for" : "mounted at"
+      } ${data.target}) ${how}`
     );
     const halts = halted.filter(({ container }) => container.service === each.name).map((
       { container, why },
@@ -251,6 +254,7 @@ async function toBring(
     const isThere = await holdsSomething(parts.files, join(live, data.path));
     if (isThere && !(cameBack && data.writable) || isKeptOrphans(data, before)) continue;
     if (isThere && await isMoved(parts, data, join(live, data.path), signal)) continue;
+    if (data.isAssumed && !await holdsSomethingSeen(parts, data.source, signal)) continue;
     requireOwnData(release, data, join(hostLive, data.path));
     const local = await locate(parts, key, data, signal);
     if (!await holdsSomething(parts.files, local)) continue;

@@ -210,8 +210,10 @@ export async function removeCopies(
   if (copied.length === 0) return;
   const { host: { engine, dataDir } } = parts;
   const observed = await observe(engine, release, signal);
-  for (const { path } of await findOldData(engine, { ...release, dataDir }, observed, signal)) {
-    const isCopy = copied.some((each) => each === "." || `${path}/`.startsWith(`${each}/`));
+  for (const each of await findOldData(engine, { ...release, dataDir }, observed, signal)) {
+    const { path, isInUse } = each;
+    const isCopy = !isInUse &&
+      copied.some((each) => each === "." || `${path}/`.startsWith(`${each}/`));
     if (isCopy) await removeCopy(parts, release.key, path, signal);
   }
 }
@@ -262,4 +264,14 @@ export async function holdsSomething(
   const info = await files.stat(place);
   if (info?.kind !== "directory") return info !== undefined;
   return (await files.listAtMost(place, 0))?.length !== 0;
+}
+
+/** Whether something is at a path of the engine's host; `undefined` where this process cannot see it. */
+export async function holdsSomethingSeen(
+  { files, host }: Pick<OldDataParts, "files" | "host">,
+  source: string,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const seen = await host.localPath(source, signal);
+  return seen === undefined ? undefined : await holdsSomething(files, seen);
 }

@@ -43,6 +43,11 @@ export interface OldData {
   readonly isInUse: boolean;
   /** Running containers that may be writing to the data. */
   readonly writers: readonly ObservedContainer[];
+  /**
+   * Whether no container mounts it: `container` is one of the stack that was run in the same copy of the
+   * repository, and there may be nothing.
+   */
+  readonly isAssumed?: true;
   /** Whose the old container is by its labels, where Stackwright made it with another data directory. */
   readonly owner?: string;
 }
@@ -101,7 +106,8 @@ export function mountedByUs(
  * Mounts whose source changes with the release: relative ones, which were below somebody else's copy
  * of the repository, or below `live` in another data directory, and will be below ours. What is copied with
  * another found one, around it, is left out. Asks the engine where `containers` are from
- * a list of everybody's, which does not tell of mounts.
+ * a list of everybody's, which does not tell of mounts. At the first deployment, what a service mounts
+ * that no container does is assumed to be in the copy that containers of the stack were run in.
  */
 export async function findOldData(
   engine: Engine,
@@ -123,7 +129,8 @@ export async function findOldData(
     )),
   );
   // What is left of others beside containers of ours was left behind by the first deployment.
-  const byPath = containers.some(isOurs)
+  const isFirst = !containers.some(isOurs);
+  const byPath = !isFirst
     ? inAnotherLive(away(to.dataDir, true), to.key)
     : inCheckout(away(hostLive, false), to.workingDir);
   const inUse = mountedByUs(mounted, hostLive);
@@ -132,8 +139,11 @@ export async function findOldData(
   );
   const pauses = createPauses();
   const found = new Map<string, OldData>();
-  for (const { service, path, old } of chosen(wanted, { byTarget, byPath })) {
-    if (found.has(path)) continue;
+  const had = chosen(wanted, { byTarget, byPath });
+  const assumed = isFirst ? assumedIn(containers, to.workingDir, wanted) : [];
+  for (const { service, path, old, isAssumed } of [...had, ...assumed]) {
+    if (isAssumed) await pauses.after(path.length);
+    if (found.has(path) || isAssumed && parentsOf(path).some((each) => found.has(each))) continue;
     const { container, bind: { source, writable, destination } } = old;
     const writers = new Set<ObservedContainer>();
     for (const each of writing) {
@@ -147,7 +157,8 @@ export async function findOldData(
     };
     const { configuration, deployed } = readMark(container.labels);
     const owner = configuration ?? deployed ?? "another source";
-    found.set(path, isOurs(container) ? { ...data, owner } : data);
+    const more = isOurs(container) ? { owner } : isAssumed ? { isAssumed } : {};
+    found.set(path, { ...data, ...more });
   }
   return await outerFirst(found);
 }
@@ -194,22 +205,45 @@ function inAnotherLive(mounts: readonly OldMount[], { name }: StackKey) {
 
 /**
  * Mounts of the copy of the repository that compose was run in, by their path in the repository, whatever
- * service has them and wherever: one that was renamed finds its data. That copy begins where compose's
- * working directory does without `workingDir`; where it does not end so, the stack was moved in the
- * repository, and only what is in that directory counts.
+ * service has them and wherever: one that was renamed finds its data.
  */
 export function inCheckout(mounts: readonly OldMount[], workingDir: string | undefined) {
   return new Map(mounts.flatMap((each) => {
-    const label = each.container.labels[COMPOSE_LABELS.workingDirectory];
-    if (label === undefined || workingDir === undefined) return [];
-    const directory = plainPath(label);
-    const end = join("/", workingDir, ".").replace(/\/$/, "");
-    const isSame = directory.endsWith(end);
-    const root = isSame ? directory.slice(0, directory.length - end.length) || "/" : directory;
-    const inside = insideTree(each.bind.source, root);
-    if (inside === undefined) return [];
-    return [[isSame ? inside : join(workingDir, inside), each] as const];
+    const { root, at } = checkoutOf(each.container, workingDir) ?? {};
+    const inside = root === undefined ? undefined : insideTree(each.bind.source, root);
+    return at === undefined || inside === undefined ? [] : [[join(at, inside), each] as const];
   }));
+}
+
+/**
+ * The copy of the repository that compose made a container in: a directory, and the path `at` which the
+ * repository has it. It begins where compose's working directory does without `workingDir`; where that does not
+ * end so, the stack was moved in the repository, and only what is in that directory counts.
+ */
+function checkoutOf({ labels }: ObservedContainer, workingDir: string | undefined) {
+  const label = labels[COMPOSE_LABELS.workingDirectory];
+  if (label === undefined || workingDir === undefined) return undefined;
+  const directory = plainPath(label);
+  const end = join("/", workingDir, ".").replace(/\/$/, "");
+  if (!directory.endsWith(end)) return { root: directory, at: workingDir };
+  return { root: directory.slice(0, directory.length - end.length) || "/", at: "." };
+}
+
+/** Where some mounts would have their data in the copy of the repository that others' containers were made in. */
+function assumedIn(
+  containers: readonly ObservedContainer[],
+  workingDir: string | undefined,
+  wanted: readonly LiveMount[],
+) {
+  const container = containers.find((each) => checkoutOf(each, workingDir) !== undefined);
+  const checkout = container && checkoutOf(container, workingDir);
+  if (container === undefined || checkout === undefined) return [];
+  return wanted.flatMap(({ service, target, path }) => {
+    const inside = insideTree(join("/", path), join("/", checkout.at));
+    if (inside === undefined) return [];
+    const bind = { source: join(checkout.root, inside), destination: target, writable: false };
+    return [{ service, path, old: { container, bind }, isAssumed: true } as const];
+  });
 }
 
 /**
@@ -233,7 +267,7 @@ function chosen(
     if (old === undefined) return [];
     const isExact = plainSource(old) === sourceAt(path);
     const rank = (isExact ? 2 : 0) + (old.container.service === service ? 1 : 0);
-    return [{ service, path, old, rank }];
+    return [{ service, path, old, rank, isAssumed: undefined }];
   }).sort((a, b) => b.rank - a.rank);
 }
 

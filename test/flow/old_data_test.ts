@@ -82,6 +82,24 @@ for (const engine of await engines()) {
           await pollTo(world, "skipped");
         })));
 
+    it("comes along to a service whose container somebody had removed", () =>
+      inWorld(engine, (world) =>
+        withProject(world, async (directory) => {
+          await docker(world, "rm", "-f", `${world.stack}-web-1`);
+          await commit(world, { "compose.yaml": COMPOSE, "data/seed": "new seed" });
+          const told =
+            `what ${directory}/data holds (which no container mounts, for /data) is copied`;
+          const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+          assert.ok(out.includes(told), out);
+          const finished = await pollTo(world, "succeeded");
+          assert.ok(reasons(finished, "web").includes(told), reasons(finished, "web"));
+          assert.doesNotMatch(JSON.stringify(finished), /\/empty|begins empty/);
+          assert.equal(await readInside(world, "web", "/data/written"), "precious");
+          assert.equal(await readInside(world, "web", "/data/seed"), "new seed");
+          assert.equal(await readInside(world, "web", "/state.db"), "state");
+          await pollTo(world, "skipped");
+        })));
+
     it("is told to be shared with other stacks, which get nothing of the copy", () =>
       inWorld(engine, (world) =>
         withProject(world, async (directory) => {

@@ -147,7 +147,8 @@ describe("findOldData()", () => {
     const sources = async (more: readonly unknown[]) => {
       const containers = [one, unlabelled, ...more] as unknown as ObservedContainer[];
       const found = await findOldData(NOT_ASKED, place, { containers }, never);
-      return found.map(({ service, source, path }) => `${service}: ${source} to ${path}`).sort();
+      return found.filter((each) => !each.isAssumed)
+        .map(({ service, source, path }) => `${service}: ${source} to ${path}`).sort();
     };
     const renamed = "app: /old/o/r/in/dir/old to in/dir/same";
     assert.deepEqual(await sources([]), [
@@ -161,7 +162,7 @@ describe("findOldData()", () => {
   });
 
   /** What is found of `services`, from old ones in a directory: mounts of each, as `SOURCE:TARGET`. */
-  async function foundOf(
+  async function bothOf(
     { directory, workingDir, old, services }: {
       readonly directory: string;
       readonly workingDir: string;
@@ -188,8 +189,31 @@ describe("findOldData()", () => {
     const found = await findOldData(
       ...[NOT_ASKED, { ...PLACE, model, workingDir }, { containers }, never] as const,
     );
-    return Object.fromEntries(found.map(({ path, source }) => [path, source]));
+    const [assumed = [], had = []] = [true, undefined].map((is) =>
+      found.filter(({ isAssumed }) => isAssumed === is).map(({ path, source }) => [path, source])
+    );
+    return { had: Object.fromEntries(had), assumed: Object.fromEntries(assumed) };
   }
+
+  type Facts = Parameters<typeof bothOf>[0];
+  const foundOf = async (facts: Facts) => (await bothOf(facts)).had;
+
+  it("assumes what no container mounts to be in the copy of the repository that others were made in", async () => {
+    const old = { app: ["/o/r/in/a:/a"], none: [] };
+    const services = { app: ["in/a:/a"], web: ["in/a/deep:/x", "in/b:/b", "c:/c"] };
+    const root = { directory: "/o/r/in", workingDir: "in", old, services };
+    assert.deepEqual(await bothOf(root), {
+      had: { "in/a": "/o/r/in/a" },
+      assumed: { "in/b": "/o/r/in/b", c: "/o/r/c" },
+    });
+    // All around the directory of a stack that was moved is another's.
+    assert.deepEqual(await bothOf({ ...root, directory: "/o/r/before" }), {
+      had: { "in/a": "/o/r/in/a" },
+      assumed: { "in/b": "/o/r/before/b" },
+    });
+    const { assumed } = await bothOf({ ...root, directory: "/", workingDir: "." });
+    assert.deepEqual(assumed["in/b"], "/in/b");
+  });
 
   it("takes no absolute mount for a relative one since their paths end alike", async () => {
     const media = { app: ["/tmp/x/old/o/one/media:/config", "/tmp/x/media:/media"] };

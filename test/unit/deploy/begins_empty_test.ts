@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { withEmptyBeginnings } from "../../../src/deploy/mod.ts";
+import { COMPOSE_LABELS, type Plan } from "../../../src/model/mod.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { releaseOf, serviceOf } from "./releases.ts";
+
+const LIVE = "/ours/releases/default/shop/live";
+
+/** What is said of a service with `./d` beside one of the old copy, which this process sees at `seen`, with these files. */
+async function toldOf(seen: string | undefined, committed: Readonly<Record<string, string>> = {}) {
+  const labels = { [COMPOSE_LABELS.workingDirectory]: "/old/o/r" };
+  const containers = [{ ...runningContainer("shop", "web", { labels }), binds: [] }];
+  const volumes = [{ type: "bind", source: `${LIVE}/d`, target: "/d" }];
+  const release = releaseOf("1", [serviceOf("db")], {
+    model: { name: "shop", services: { db: { volumes } } },
+    live: { files: committed, directories: [] },
+    workingDir: ".",
+  });
+  const warned: string[] = [];
+  const parts = {
+    host: {
+      engine: createMemoryEngine(containers),
+      dataDir: "/ours",
+      localPath: () => Promise.resolve(seen),
+    },
+    files: {
+      stat: (path: string) => Promise.resolve(path === "/seen" ? { kind: "file" } : undefined),
+    },
+    ledger: { current: () => undefined },
+    log: { warning: (text: string) => warned.push(text) },
+    options: { dataDir: "/ours" },
+  } as unknown as Parameters<typeof withEmptyBeginnings>[0];
+  const services = [{ name: "db", action: "create", because: [] }] as const;
+  const plan: Plan = { kind: "deploy", message: "", services };
+  const facts = { observed: { containers }, certainly: () => false };
+  const never = new AbortController().signal;
+  const told = await withEmptyBeginnings(parts, release, facts, plan, never);
+  assert.ok(told.kind === "deploy");
+  const because = told.services.flatMap((each) => each.because);
+  assert.deepEqual(warned, because.map((each) => `service db: ${each}`));
+  return because;
+}
+
+describe("withEmptyBeginnings()", () => {
+  it("says what Stackwright cannot see of what a service would get that has no container", async () => {
+    assert.deepEqual(await toldOf(undefined), [
+      "/d begins empty: Stackwright cannot see whether its data is in /old/o/r/d, beside which container " +
+      `shop-web-1 was made; mount that into Stackwright's container, or copy it to ${LIVE}/d before`,
+    ]);
+  });
+
+  it("says nothing of what is brought, what is not there, and what the commit has", async () => {
+    for (const seen of ["/seen", "/nothing"]) assert.deepEqual(await toldOf(seen), []);
+    assert.deepEqual(await toldOf(undefined, { "d/file": "file:1" }), []);
+    assert.equal((await toldOf(undefined, { "d/.gitkeep": "file:1" })).length, 1);
+  });
+});
