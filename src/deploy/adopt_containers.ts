@@ -1,3 +1,4 @@
+import { servicesOf } from "../compose/mod.ts";
 import type { ContainerRecipe } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -5,6 +6,7 @@ import {
   type HaltedPolicies,
   isOurs,
   messageOf,
+  type ObservedContainer,
   type ObservedStack,
   type Progress,
   type Release,
@@ -13,7 +15,7 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import type { Slot } from "../system/mod.ts";
-import { bringOldData, type Brought } from "./bring_old_data.ts";
+import { bringOldData, type Brought, modelBefore } from "./bring_old_data.ts";
 import { type OldDataParts, removeCopies } from "./copy_old_data.ts";
 import { type Halts, letReturn } from "./left_orphans.ts";
 import { fewAtOnce } from "./few_at_once.ts";
@@ -43,7 +45,8 @@ interface Adoption {
 
 /**
  * Rolls a release out over containers that Stackwright did not make: copies their data first, and
- * restores the containers when the release fails and no earlier release of ours exists. Compose
+ * restores the containers when the release fails and no earlier release of ours exists, or none of theirs in
+ * the one that does: it had left alone what ran of an inactive profile. Compose
  * replaces containers by labels, which cannot be removed, so restoring creates them anew from their
  * recorded settings and volumes; data in a container's own layer is lost, as with every
  * replacement. Orphans that were stopped for good are started again with what was there before.
@@ -59,7 +62,7 @@ export async function adoptContainers(
   let brought: Brought = halts.had;
   let result: RolloutResult;
   try {
-    if (!hasPrevious) recipes = await recipesOf(parts, adoption, signal);
+    recipes = await recipesOf(parts, adoption, signal);
     brought = await bringOldData(parts, adoption, signal);
     result = await rollOut();
   } catch (thrown) {
@@ -78,16 +81,17 @@ export async function adoptContainers(
   // Beside what was left as it is, they would write to the same data.
   if (!comesBack) return { ...result, text: result.text + leftStopped(brought.halted) };
   try {
-    if (hasPrevious) {
+    if (hasPrevious && recipes.length === 0) {
       await letReturn(parts.host.engine, brought.halted, signal);
       return result;
     }
     const text = await putBack(parts, adoption, { recipes, brought }, signal);
-    return { kind: "rolled_back", error, text };
+    return { kind: "rolled_back", error, text: hasPrevious ? `${result.text}; ${text}` : text };
   } catch (thrown) {
     signal.throwIfAborted();
     const text = `putting the earlier containers back failed too: ${messageOf(thrown)}`;
-    return { kind: "failed", error, text: text + leftStopped(brought.halted) };
+    const more = hasPrevious ? `${result.text}; ` : "";
+    return { kind: "failed", error, text: more + text + leftStopped(brought.halted) };
   }
 }
 
@@ -103,17 +107,22 @@ function leftStopped(halted: HaltedPolicies): string {
 
 /**
  * How to make the containers again that are replaced, those last that need others; none where Stackwright
- * made all. Of its own the ledger knows no release: they are somebody else's by now, or it was lost.
+ * made all. Of its own the ledger knows no release: they are somebody else's by now, or it was lost. Where it
+ * does, that is put back by itself, and only others' containers of services that it does not have are missing.
  */
 async function recipesOf(
-  { host: { engine } }: AdoptionParts,
-  { observed, ranBefore, services, halts }: Adoption,
+  parts: AdoptionParts,
+  { release: { key }, observed, ranBefore, services, halts, hasPrevious }: Adoption,
   signal: AbortSignal,
 ): Promise<ContainerRecipe[]> {
   if (observed.containers.every(isOurs)) return [];
+  const { host: { engine } } = parts;
   const changed = new Set(changedNames(services));
+  const had = hasPrevious ? servicesOf(modelBefore(parts, key) ?? {}) : {};
   const there = observed.containers.filter((each) =>
-    !isOurs(each) || (isFirst(halts) && changed.has(each.service))
+    hasPrevious
+      ? !isOurs(each) && changed.has(each.service) && had[each.service] === undefined
+      : !isOurs(each) || (isFirst(halts) && changed.has(each.service))
   );
   let length = 0;
   const found = await fewAtOnce(there, async ({ id }) => {
@@ -141,10 +150,10 @@ function serviceOf({ labels }: ContainerRecipe): string {
   return labels[COMPOSE_LABELS.service] ?? "";
 }
 
-/** Puts the containers back that ran before the first release of ours, which failed; tells which. */
+/** Puts the containers back that somebody else had made, and a failed release replaced; tells which. */
 async function putBack(
   parts: AdoptionParts,
-  { release, progress, observed, halts }: Adoption,
+  { release, progress, observed, halts, hasPrevious }: Adoption,
   { recipes, brought: { copied, halted } }: {
     readonly recipes: readonly ContainerRecipe[];
     readonly brought: Brought;
@@ -152,8 +161,12 @@ async function putBack(
   signal: AbortSignal,
 ): Promise<string> {
   progress("putting the earlier containers back");
-  const stay = isFirst(halts) ? observed.containers : [];
-  const names = await putRecipesBack(parts, release.key, { recipes, stay }, signal);
+  const stays = new Set(isFirst(halts) ? observed.containers.map(({ id }) => id) : []);
+  const replaced = new Set(recipes.map(serviceOf));
+  // No release of ours was healthy yet, or none with these services: all others belong to the failed one.
+  const isFailed = ({ id, service }: ObservedContainer) =>
+    hasPrevious ? replaced.has(service) : !stays.has(id);
+  const names = await putRecipesBack(parts, release.key, { recipes, isFailed }, signal);
   await letReturn(parts.host.engine, halted, signal);
   // The next attempt copies again: the restored containers write to their own place from now on.
   await removeCopies(parts, release, copied, signal);
@@ -176,16 +189,15 @@ function shared({ body }: ContainerRecipe): string | undefined {
 async function putRecipesBack(
   { host: { engine } }: AdoptionParts,
   key: StackKey,
-  { recipes, stay }: {
+  { recipes, isFailed }: {
     readonly recipes: readonly ContainerRecipe[];
-    readonly stay: ObservedStack["containers"];
+    /** Whether a container of Stackwright belongs to the failed release. */
+    isFailed(container: ObservedContainer): boolean;
   },
   signal: AbortSignal,
 ): Promise<string[]> {
   const now = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
-  const stays = new Set(stay.map(({ id }) => id));
-  // No release of ours was healthy yet, so every other container of ours belongs to the failed one.
-  for (const { id } of now.filter((each) => isOurs(each) && !stays.has(each.id))) {
+  for (const { id } of now.filter((each) => isOurs(each) && isFailed(each))) {
     await engine.removeContainer(id, { force: true, volumes: false }, signal);
   }
   const ids = new Map<string, string>();

@@ -83,7 +83,7 @@ export type RolloutResult =
 
 /**
  * Words for what putting a release back did: what of it was restored, and what was taken away again since it
- * was new. `tried` is the plan that failed: what that replaced and the release does not have is gone.
+ * was new. `tried` is the plan that failed: what that replaced and the release does not have is not restored.
  */
 export function saidOfBack(
   back: readonly ServicePlan[],
@@ -94,7 +94,7 @@ export function saidOfBack(
   const [removed, others] = [back.filter(goes), back.filter((each) => !goes(each))];
   const restored = changedNames(others);
   const gone = removed.map(nameOf).map((name) =>
-    replaced.has(name) ? `${name} (what ran of it before was replaced, and is gone)` : name
+    replaced.has(name) ? `${name} (what ran of it before was replaced)` : name
   );
   const said = [["restored", restored], ["removed", gone]] as const;
   return said.filter(([, names]) => names.length > 0)

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { badService } from "./bad_service.ts";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
@@ -69,6 +70,29 @@ for (const engine of await engines()) {
             reasons(active, "db"),
           );
           assert.equal(await readInside(world, "db", "/d/f"), "precious");
+        })));
+
+    it("comes back as it was where a commit that makes its profile active fails", () =>
+      inWorld(engine, (world) =>
+        withDatabase(world, async (directory) => {
+          const profiles = ["db"];
+          await commit(world, { "compose.yaml": project("1") });
+          await pollTo(world, "succeeded");
+          const broken = composeFile({
+            app: service({ environment: { VERSION: "2" } }),
+            db: badService(world, { volumes: DB["volumes"], profiles }),
+          });
+          await commit(world, { "compose.yaml": broken }, { profiles });
+          const failed = JSON.stringify(await pollTo(world, "failed"));
+          const back = `the containers that ran before were put back: ${world.stack}-db-1`;
+          assert.ok(failed.includes(back), failed);
+          assert.deepEqual(await states(world), { "app-1": "running", "db-1": "running" });
+          assert.equal(await readInside(world, "db", "/d/f"), "precious");
+
+          await writeFile(join(directory, "d/f"), "written since");
+          await commit(world, { "compose.yaml": project("2") }, { profiles });
+          await pollTo(world, "succeeded");
+          assert.equal(await readInside(world, "db", "/d/f"), "written since");
         })));
 
     it("is removed where Stackwright made it, whose data is there when the profile is active again", () =>

@@ -15,8 +15,8 @@ describe("saidOfBack()", () => {
     assert.equal(saidOfBack(plan({ a: "keep" }), tried, "nothing"), "nothing");
   });
 
-  it("says of a service that ran before, and the release does not have, that it is gone", () => {
+  it("says of a service that ran before, and the release does not have, that what ran was replaced", () => {
     const said = saidOfBack(plan({ db: "remove" }), plan({ db: "recreate" }), "nothing");
-    assert.equal(said, "removed db (what ran of it before was replaced, and is gone)");
+    assert.equal(said, "removed db (what ran of it before was replaced)");
   });
 });
