@@ -106,7 +106,8 @@ export async function dataElsewhere(
   if (moved === undefined) return found;
   throw errors.conflict(
     `${key.name} is not deployed: service ${moved.service} would start without its data: ` +
-      `${moved.text}; nothing was changed. If nobody needs it, remove that container ` +
+      `${moved.text}; nothing was changed. If the stack was renamed, its old name ` +
+      `(${moved.former.project}) keeps all; if nobody needs that data, remove that container ` +
       `(docker rm -f ${moved.container}). Then deploy again`,
   );
 }

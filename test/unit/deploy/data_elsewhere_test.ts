@@ -84,7 +84,8 @@ describe("dataElsewhere()", () => {
     await assert.rejects(told({ certainly, labels: { a: "b" } }), {
       message:
         `shop is not deployed: service db would start without its data: ${TOLD}; nothing was changed. ` +
-        "If nobody needs it, remove that container (docker rm -f old-db-1). Then deploy again",
+        "If the stack was renamed, its old name (old) keeps all; if nobody needs that data, remove that container " +
+        "(docker rm -f old-db-1). Then deploy again",
     });
     assert.deepEqual(asked, [{ project: "old", service: "db", labels: { a: "b" } }]);
   });
