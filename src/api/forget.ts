@@ -88,9 +88,8 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
   const [last] = ledger.decisions.of(key, 1);
   if (isThere && !isLeftOpen && last?.kind === "destroy" && last.outcome?.status === "succeeded") {
     throw errors.not_found(
-      `there is nothing to forget of ${key.name}: it was removed or forgotten (${
-        last.outcome?.message ?? last.message
-      })`,
+      `there is nothing to forget of ${key.name}: it was removed or forgotten (` +
+        `${last.outcome?.message ?? last.message})`,
       { told: "it was removed or forgotten already" },
     );
   }

@@ -126,21 +126,16 @@ function untilFrom(text: string, now: Date): Date {
   if (until !== undefined && until > now) return until;
   if (until !== undefined) {
     throw errors.bad_request(
-      `until is ${text}, which is not in the future: it is ${
-        wholeSeconds(now)
-      } now. Give a later ` +
-        "time, or a duration from now (36h, 2d)",
+      `until is ${text}, which is not in the future: it is ${wholeSeconds(now)} now. Give a ` +
+        "later time, or a duration from now (36h, 2d)",
       { told: "until is not in the future: give a later time, or a duration from now (36h, 2d)" },
     );
   }
   const what = UNITLESS.test(text) ? "a number without a unit" : "neither a time nor a duration";
-  const advice =
-    `${what}: give a time with its offset (2026-05-04T18:00:00Z) or a duration from now ` +
-    "(36h, 2d)";
-  throw errors.bad_request(
-    `until is ${text}, which is ${advice}`,
-    { told: `until is ${advice}` },
-  );
+  const give =
+    "give a time with its offset (2026-05-04T18:00:00Z) or a duration from now (36h, 2d)";
+  const advice = `${what}: ${give}`;
+  throw errors.bad_request(`until is ${text}, which is ${advice}`, { told: `until is ${advice}` });
 }
 
 /** A number alone means seconds elsewhere; here people would expect hours, so it is refused. */

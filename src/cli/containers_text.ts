@@ -10,7 +10,6 @@ export function containersText(
   if (wanted === 0) return health === "finished" ? health : "";
   if (running === undefined) return `${health} ?/${wanted}`;
   if (health === "finished") return `finished ${finished}/${wanted}`;
-  return `${health} ${running}/${wanted - finished}${
-    finished === 0 ? "" : `, ${finished} finished`
-  }`;
+  const ended = finished === 0 ? "" : `, ${finished} finished`;
+  return `${health} ${running}/${wanted - finished}${ended}`;
 }

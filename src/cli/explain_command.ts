@@ -142,9 +142,8 @@ function ownedBy({ owner, current, ...key }: DeploymentDetail): string[] {
   return [
     ...(isHandedOver ? [`belongs to ${formatOwner(owner)}, to which it was handed over${of}`] : []),
     ...refused.map((each) =>
-      `refused to ${formatOwner(each)}, which names it too; ${
-        formatAdoption(key, each)
-      } hands it over`
+      `refused to ${formatOwner(each)}, which names it too; ` +
+      `${formatAdoption(key, each)} hands it over`
     ),
   ];
 }

@@ -76,10 +76,8 @@ export function badImageName(reference: string): string | undefined {
 export function peerImage(reference: string): string | undefined {
   const [named = ""] = reference.split("@");
   if (!/(?:^|\/)doco-cd(?::[^/]*)?$/.test(named)) return undefined;
-  return `${
-    clip(reference, 200)
-  } is doco-cd, which is not started beside Stackwright: each would ` +
-    "undo the other's deployments. Take it out of what is deployed, or hold it back with pause: true; " +
+  return `${clip(reference, 200)} is doco-cd, which is not started beside Stackwright: each ` +
+    "would undo the other's deployments. Take it out of what is deployed, or hold it back with pause: true; " +
     "once its other stacks have moved, destroy: true removes it, and its volumes unless " +
     "destroy.remove_volumes is false";
 }

@@ -195,9 +195,8 @@ async function whoseElsewhere(
   const { owners } = parts.ledger;
   const other = ownerBeside(parts.ledger, key, current);
   if (other !== undefined) {
-    return `belongs to ${
-      formatOwner(other)
-    } in context ${other.context}, which leads to this engine`;
+    const where = `in context ${other.context}, which leads to this engine`;
+    return `belongs to ${formatOwner(other)} ${where}`;
   }
   if (owners.get(key) !== undefined || owners.elsewhere(key).length === 0) return undefined;
   const containers = partsOf(await observeAnyway(parts, key, signal));

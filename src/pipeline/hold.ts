@@ -276,9 +276,8 @@ export function failedBefore(parts: PipelineParts, target: Target, release: stri
     : again.reason === "delay"
     ? `the first poll or webhook after ${wholeSeconds(again.retryAt)} tries it again`
     : "it is not tried again automatically";
-  return `; this release failed ${
-    times === 1 ? "once" : `${times} times`
-  } (${failure.message}); ${next}`;
+  const often = times === 1 ? "once" : `${times} times`;
+  return `; this release failed ${often} (${failure.message}); ${next}`;
 }
 
 /**

@@ -146,9 +146,8 @@ function pinned({ decision, current }: StackFacts): string {
   const failed = outcome?.status === "failed"
     ? `; that failed, release ${current?.number} runs`
     : "";
-  return `${
-    said === "" ? "" : `${said}${failed}; `
-  }an earlier release was put back, and stays until a ` +
+  const before = said === "" ? "" : `${said}${failed}; `;
+  return `${before}an earlier release was put back, and stays until a ` +
     "commit with other inputs, or stackwright unpin";
 }
 

@@ -24,9 +24,8 @@ export function withStarted(
     // What has ended as it may is no news.
     started.push(...own.filter((each) => shouldRun(service, each)).map(({ name }) => name));
     const because = own.map(({ name, state, exitCode }) =>
-      `container ${name} does not run (${state}${
-        exitCode === undefined ? "" : ` with ${exitCode}`
-      }), ` +
+      `container ${name} does not run ` +
+      `(${state}${exitCode === undefined ? "" : ` with ${exitCode}`}), ` +
       "and the new one is started"
     );
     return { ...each, because: [...each.because, ...because] };

@@ -31,10 +31,8 @@ export class GuardRefusals {
   /** The error for an include that versions of compose look for in places all over the repository. */
   climbs(file: string, path: string): StackwrightError {
     return errors.config_invalid(
-      `${this.shown(file)}: it includes ${
-        told(path)
-      }, below an include with a project_directory: no ` +
-        "path of the includes that lead there may begin with .., as versions of docker compose resolve " +
+      `${this.shown(file)}: it includes ${told(path)}, below an include with a ` +
+        "project_directory: no path of the includes that lead there may begin with .., as versions of docker compose resolve " +
         "them from different directories; write the includes without project_directory, or without ..",
     );
   }

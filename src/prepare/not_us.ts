@@ -111,9 +111,8 @@ export async function requireNotUs(
     }
     const isUs = details.container.id === us.id;
     throw errors.path_escapes(
-      `deployment ${stack}: ${asked} ${
-        isUs ? "is Stackwright itself" : "shares namespaces with Stackwright itself"
-      }, whose processes, network and environment no deployment may share`,
+      `deployment ${stack}: ${asked} ${isUs ? "is" : "shares namespaces with"} Stackwright ` +
+        "itself, whose processes, network and environment no deployment may share",
     );
   }
 }

@@ -68,9 +68,7 @@ export function chooseRelease(
   }
   if (wanted !== undefined) return { current, wanted };
   const which = number === undefined
-    ? `no good release${
-      owner === undefined ? "" : ` of ${formatOwner(owner)}`
-    } before the current one`
+    ? `no good release${owner ? ` of ${formatOwner(owner)}` : ""} before the current one`
     : `no release ${number}`;
   throw errors.not_found(
     `${key.name} has ${which}; stackwright history ${formatStackArguments(key)} lists what there ` +

@@ -32,10 +32,8 @@ export function handedOver(
   }
   if (now?.adopted !== true || own.some((each) => each && isSameOwner(each, now))) return undefined;
   return errors.conflict(
-    `${key.name} was handed over to ${
-      formatOwner(now)
-    }: what was under way for its former owner has ` +
-      "ended, and what that has changed stays until the new owner's next deployment",
+    `${key.name} was handed over to ${formatOwner(now)}: what was under way for its former ` +
+      "owner has ended, and what that has changed stays until the new owner's next deployment",
   );
 }
 

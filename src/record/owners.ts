@@ -292,10 +292,8 @@ function ofOthersBeside(
 ): string {
   const theirs = left.map((each) => `for ${formatOwner(each)} by context ${each.context}`);
   const all = [...also, ...left.map(({ context }) => context)].join();
-  return `${key.name} was not handed over: it is deployed ${
-    theirs.join(", ")
-  }, whose engine reports ` +
-    `the id of that of context ${key.context}. If that is one engine, hand it over by all: ` +
+  return `${key.name} was not handed over: it is deployed ${theirs.join(", ")}, whose engine ` +
+    `reports the id of that of context ${key.context}. If that is one engine, hand it over by all: ` +
     `${formatAdoption(key, owner)} --also ${inShell(all)}. If not, give one of them an id of its ` +
     "own, or remove its context and forget the stack there (stackwright forget)";
 }

@@ -124,10 +124,8 @@ export function takenByOther(ledger: OwnersOfLedger, release: Judged): string | 
   const { key } = release;
   const whose = ownerBeside(ledger, key, release);
   if (whose !== undefined) {
-    return `${key.name} belongs to ${
-      formatOwner(whose)
-    } by context ${whose.context}, which leads ` +
-      `to the engine of context ${key.context}; what context ${key.context} deployed is not brought back`;
+    return `${key.name} belongs to ${formatOwner(whose)} by context ${whose.context}, which ` +
+      `leads to the engine of context ${key.context}; what context ${key.context} deployed is not brought back`;
   }
   const found = ledger.discovered.get(key);
   return isFoundElsewhere(found)

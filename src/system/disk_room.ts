@@ -54,9 +54,8 @@ function full(
   const written = use === 0 ? "" : `, and ${told(use)} would be written`;
   return errors.data_dir_unusable(
     `the disk of ${path} has no space left${what}: ${told(free)} are free${written}, and ` +
-      `${
-        told(reserve)
-      } stay free for what is there already; make room, or give DATA_DIR a larger disk`,
+      `${told(reserve)} stay free for what is there already; make room, or give DATA_DIR a ` +
+      "larger disk",
   );
 }
 

@@ -79,10 +79,8 @@ async function read(
     return await files.readIfExists(path, room);
   } catch (cause) {
     throw errors.build_failed(
-      `${basename(path)} cannot be copied for the build: ${
-        messageOf(cause)
-      }; all Dockerfiles of a ` +
-        `stack may have ${MOST_BYTES / 1024 ** 2} MiB together`,
+      `${basename(path)} cannot be copied for the build: ${messageOf(cause)}; all Dockerfiles ` +
+        `of a stack may have ${MOST_BYTES / 1024 ** 2} MiB together`,
       { cause },
     );
   }

@@ -73,10 +73,8 @@ export class SmartHttp {
     const until = asks && this.#holds.ownUntil(asks);
     if (until === undefined) return;
     throw errors.repository_unreachable(
-      `${
-        new URL(url.remote).host
-      } asked for no more questions for references of this repository by ` +
-        `timers until ${wholeSeconds(until)}; poll less often, or use webhooks`,
+      `${new URL(url.remote).host} asked for no more questions for references of this ` +
+        `repository by timers until ${wholeSeconds(until)}; poll less often, or use webhooks`,
     );
   }
 
@@ -195,13 +193,9 @@ export class SmartHttp {
     if (until === undefined) return answer;
     const by = login === "" ? "without a login" : "by this login";
     throw errors.repository_unreachable(
-      `${
-        new URL(remote).host
-      } answered ${answer.status} to a question for references: it is asked ` +
-        `too much. Polls of this repository wait until ${
-          wholeSeconds(until)
-        }, those of others of this ` +
-        `host ${by} for at most five minutes of that; poll less often, or use webhooks`,
+      `${new URL(remote).host} answered ${answer.status} to a question for references: it is ` +
+        `asked too much. Polls of this repository wait until ${wholeSeconds(until)}, those of ` +
+        `others of this host ${by} for at most five minutes of that; poll less often, or use webhooks`,
     );
   }
 
