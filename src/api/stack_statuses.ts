@@ -1,4 +1,3 @@
-import type { Engine } from "../docker/mod.ts";
 import {
   formatPersonHold,
   formatStackArguments,
@@ -22,10 +21,10 @@ import {
   type RunStore,
   TOOK_PLACE,
 } from "../record/mod.ts";
-import { type Clock, createPauses } from "../system/mod.ts";
+import { createPauses } from "../system/mod.ts";
 import { type Change, keyOf, lookedFor, recordedOf, type StackScope } from "./recorded_facts.ts";
 import { type StackJob, stackJobs } from "./stack_jobs.ts";
-import { seenOf, whatRuns } from "./what_runs.ts";
+import { type LookParts, seenOf, whatRuns } from "./what_runs.ts";
 
 /** The status of a stack: its state, the reason, and what these follow from. */
 export interface StackStatus extends StackJudgement {
@@ -45,12 +44,8 @@ export interface StackStatus extends StackJudgement {
 }
 
 /** Parts that statuses are made from. */
-export interface StatusParts {
-  /** The engine of a context; rejects for one that does not exist or cannot be used. */
-  readonly engineOf: (context: string) => Promise<Engine>;
-  readonly ledger: Ledger;
+export interface StatusParts extends Omit<LookParts, "limitMs"> {
   readonly runs: Pick<RunStore, "list">;
-  readonly clock: Clock;
   /** The next time of a schedule; none where the service runs no jobs. */
   readonly nextRun?: (schedule: string) => Date | undefined;
   /** Milliseconds to wait for engines; later answers count as unknown. */

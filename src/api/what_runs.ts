@@ -4,7 +4,9 @@ import { observeEngine, type SeenEngine } from "../pipeline/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 
-interface LookParts {
+/** Parts for looking at what runs. */
+export interface LookParts {
+  /** The engine of a context; rejects for one that does not exist or cannot be used. */
   readonly engineOf: (context: string) => Promise<Engine>;
   readonly ledger: Ledger;
   readonly clock: Clock;

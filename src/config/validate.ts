@@ -6,6 +6,7 @@ import { duplicateStacks } from "./duplicate_stacks.ts";
 import { problemsIn } from "./problem_sink.ts";
 import type { Checkout } from "./checkout.ts";
 import {
+  type Declared,
   type DeclaredStack,
   declaredStacks,
   isEncrypted,
@@ -22,13 +23,9 @@ interface ValidateOptions extends JobChecks {
   readonly allowLocalRepositoryUrl?: boolean;
 }
 
-interface Validation {
-  /** The declared stacks; a discovery counts as the stacks that it finds. */
-  readonly stacks: readonly DeclaredStack[];
+interface Validation extends Omit<Declared, "overrides"> {
   /** Configuration files that were read, those of discovered directories included. */
   readonly files: readonly string[];
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
 }
 
 /**

@@ -18,8 +18,8 @@ export interface DeclaredStack {
   place(path: string): Pick<Problem, "file" | "document" | "line" | "column">;
 }
 
-/** The stacks that a document declares. */
-interface Declared {
+/** The stacks that a document declares; a discovery counts as the stacks that it finds. */
+export interface Declared {
   readonly stacks: readonly DeclaredStack[];
   /** Overrides that were read. */
   readonly overrides: readonly string[];

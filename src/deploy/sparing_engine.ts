@@ -10,11 +10,7 @@ import { STACK_LABELS } from "./swarm/stack_parts.ts";
 type Own = Pick<OwnContainer, "container" | "lenders">;
 
 /** Something of an engine, by which it is told whether it is ours. */
-interface Thing {
-  readonly id: string;
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-}
+type Thing = Pick<ObservedContainer, "id" | "name" | "labels">;
 
 /** The containers that this process cannot do without. */
 export function vitalContainers({ container, lenders = [] }: Own): readonly ObservedContainer[] {

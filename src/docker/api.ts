@@ -17,7 +17,8 @@ export interface MutatingCall {
   readonly path: string;
 }
 
-interface ApiOptions {
+/** Options of the API that the client of an engine has, too. */
+export interface ApiOptions {
   /** `DOCKER_API_VERSION`; empty to agree on a version with the engine. */
   readonly apiVersion?: string;
   /** Called before each mutating call is sent. */
@@ -129,10 +130,7 @@ export class EngineApi {
     });
   }
 
-  /**
-   * What is read of one thing of several; `undefined` if that throws `engine_refused`: nobody's
-   * container keeps others from being seen.
-   */
+  /** What is read of one of several things; `undefined` where that is refused: it hides no others. */
   unlessRefused<T>(read: () => T): T | undefined {
     try {
       return read();

@@ -1,5 +1,4 @@
-import type { Clock } from "../system/mod.ts";
-import { EngineApi, type MutatingCall, pathName } from "./api.ts";
+import { type ApiOptions, EngineApi, pathName } from "./api.ts";
 import { CALL_LIMIT_MS } from "./call_turns.ts";
 import { containerMounts } from "./container_mounts.ts";
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
@@ -25,7 +24,10 @@ import { createTransport, type TransportOptions } from "./transport.ts";
 import { asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
 import { asName } from "./told.ts";
 
-interface EngineOptions extends Omit<TransportOptions, "forward"> {
+interface EngineOptions
+  extends
+    Omit<TransportOptions, "forward">,
+    Pick<ApiOptions, "onMutation" | "onLeftOut" | "clock"> {
   /** Address; by default `DOCKER_HOST` in {@link EngineOptions.env}, else the default socket. */
   readonly host?: string;
   /** Parsed address; wins over `host`. */
@@ -35,12 +37,6 @@ interface EngineOptions extends Omit<TransportOptions, "forward"> {
    * `DOCKER_API_VERSION`, and of the variables for SSH; no other environment is read.
    */
   readonly env?: EngineEnvironment;
-  /** Called before each mutating call is sent. */
-  readonly onMutation?: (call: MutatingCall) => void;
-  /** Told once, in a sentence, that something is left out of lists and events. */
-  readonly onLeftOut?: (why: string) => void;
-  /** Measures the limits of calls; the real clock by default. */
-  readonly clock?: Clock;
 }
 
 /** The engine with calls that only some callers need. */

@@ -5,16 +5,13 @@ import { readingContainers } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
+import type { ServicePort } from "./swarm.ts";
 import { asAnyName, asShown } from "./told.ts";
 
 /** A port of a container, and its published port on the host. */
-interface ContainerPort {
+interface ContainerPort extends Omit<ServicePort, "mode"> {
   /** Address on the host; empty for an unpublished port. */
   readonly address: string;
-  readonly targetPort: number;
-  /** 0 for an unpublished port. */
-  readonly publishedPort: number;
-  readonly protocol: string;
 }
 
 /** A container for a list that people read; without environment and arguments. */
@@ -33,10 +30,7 @@ export interface ContainerSummary extends ObservedContainer {
   readonly localVolumes: number;
 }
 
-/**
- * Containers in any state with all `labels`, with all fields of a list, by one call. Of a compose
- * project without the tasks of a swarm.
- */
+/** Containers in any state with all `labels`, by one call; of a compose project without a swarm's tasks. */
 export async function describeContainers(
   api: EngineApi,
   labels: LabelFilter,

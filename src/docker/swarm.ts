@@ -30,6 +30,7 @@ export interface SwarmService extends Omit<SwarmObject, "data"> {
 /** A published port of a service. */
 export interface ServicePort {
   readonly targetPort: number;
+  /** 0 for an unpublished port of a container. */
   readonly publishedPort: number;
   readonly protocol: string;
   /** `ingress` for all nodes, `host` for nodes with a task. */

@@ -6,8 +6,6 @@ import {
   formatRevision,
   formatStackKey,
   isStackwrightError,
-  type Origin,
-  type PollRound,
   type Revision,
   type RunReporter,
   type SourceRequest,
@@ -15,7 +13,6 @@ import {
   type StackwrightError,
   type Sync,
   type TargetListener,
-  type Trigger,
   utf8,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
@@ -37,6 +34,7 @@ import {
   filesOf,
   lookUp,
   noteReading,
+  type Reading,
   requestLocation,
   type RequestOfRound,
   resolveOther,
@@ -45,13 +43,7 @@ import { heldByPoll, otherPollsOf } from "./owner/other_polls.ts";
 import { type Target, triedOnce } from "../prepare/mod.ts";
 
 /** A source to open, and on whose behalf. */
-export interface SourceRun {
-  readonly request: SourceRequest;
-  readonly trigger: Trigger;
-  readonly origin: Origin;
-  readonly round?: PollRound | undefined;
-  /** What a person asked for about stacks, if anything. */
-  readonly asked?: Sync["asked"];
+export interface SourceRun extends Reading {
   /** Session through which the targets of one run read external secrets. */
   readonly secretSession?: SecretSession;
 }

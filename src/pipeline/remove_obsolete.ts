@@ -4,14 +4,12 @@ import {
   type DiscoveryOwner,
   formatStackKey,
   isStackwrightError,
-  type Origin,
   ownerFrom,
   type Revision,
   type SourceRequest,
   type StackKey,
   type TargetEnd,
   type TargetListener,
-  type Trigger,
 } from "../model/mod.ts";
 import {
   chooseObsolete,
@@ -26,13 +24,7 @@ import { nothingToDestroy } from "./act.ts";
 import type { Decision } from "./decision.ts";
 import { rememberingRemoval, removalHold, wishOfSource } from "./destroy/failed_removal.ts";
 import { destroyTarget } from "./destroy_target.ts";
-import {
-  discoveryOwner,
-  type Expansion,
-  keyOf,
-  removalPolicy,
-  type ScannedBase,
-} from "./expand_deployments.ts";
+import { discoveryOwner, keyOf, removalPolicy, type ScannedBase } from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
 import type { OpenedSource } from "./open_source.ts";
 import { whyLeftAlone } from "./owner/own_stack.ts";
@@ -41,14 +33,10 @@ import { allInTurns, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
 import { learnedOfAll, whileOwned } from "./waits.ts";
 
-interface ObsoleteRun {
-  readonly request: SourceRequest;
-  readonly configuration: Revision;
-  readonly expansion: Expansion;
-  readonly trigger: Trigger;
-  readonly origin: Origin;
-  readonly passes: OpenedSource["passes"];
-}
+type ObsoleteRun = Pick<
+  OpenedSource,
+  "request" | "configuration" | "expansion" | "trigger" | "origin" | "passes"
+>;
 
 /** A stack that is to be removed. */
 export type Removal = ObsoleteVerdict & { readonly kind: "remove" };

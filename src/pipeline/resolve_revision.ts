@@ -77,9 +77,10 @@ export function requestLocation({ kind, url, identity }: SourceRequest): SourceL
 }
 
 /** A request whose source is read, and why. */
-interface Reading extends RequestOfRound {
+export interface Reading extends RequestOfRound {
   readonly trigger: Trigger;
   readonly origin: Origin;
+  /** What a person asked for about stacks, if anything. */
   readonly asked?: Sync["asked"];
 }
 

@@ -8,7 +8,7 @@ import { createFairLimiter, type Files, MOST_OF_AN_OWNER, sourceAsOwner } from "
 import { filesAt } from "./content.ts";
 
 /** Files of a tree that a deployment uses. */
-interface RevealJob {
+export interface RevealJob {
   readonly revision: Revision;
   /** Directory of the tree. */
   readonly tree: string;

@@ -1,21 +1,10 @@
-import {
-  type ComposeInvocation,
-  type ComposeModel,
-  type Revision,
-  StackwrightError,
-} from "../model/mod.ts";
+import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../model/mod.ts";
 import { contains, createPauses } from "../system/mod.ts";
-import type { Revealed } from "./encrypted_files.ts";
+import type { Revealed, RevealJob } from "./encrypted_files.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** Paths of a tree that compose reads, as far as they are known. */
-interface InputsToReveal {
-  readonly revision: Revision;
-  readonly tree: string;
-  /** Owner of their texts in the redactor. */
-  readonly owner: string;
-  /** Paths with links resolved; `.` for any file. */
-  readonly paths: readonly string[];
+interface InputsToReveal extends Omit<RevealJob, "tolerant"> {
   /** Whether `paths` is complete. */
   readonly complete: boolean;
 }

@@ -42,10 +42,7 @@ export interface Route {
 }
 
 /** Facts for documents about a route over an operation, beside the operation itself. */
-export interface RouteFacts {
-  readonly methods: readonly Method[];
-  readonly path: string;
-  readonly access: Access;
+export interface RouteFacts extends Pick<Route, "methods" | "path" | "access"> {
   readonly operation: OperationFacts<unknown>;
   /** From a variable of the path to the field of the operation's input. */
   readonly params: Readonly<Record<string, string>>;

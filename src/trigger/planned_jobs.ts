@@ -1,8 +1,9 @@
 import type { JobSpec } from "../config/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
-import { type Clock, createPauses, type Log } from "../system/mod.ts";
+import { createPauses, type Log } from "../system/mod.ts";
 import { firstOfInterval, type IntervalStart } from "./interval_start.ts";
+import type { PollParts } from "./poll_parts.ts";
 import { isJobOf, type ScheduledJob } from "./scheduled_job.ts";
 
 /** A job with the time of its next run. */
@@ -18,11 +19,7 @@ interface Planned {
 }
 
 /** Ports of planned jobs. */
-export interface PlannedJobsParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** IANA zone of schedules that name none. */
-  readonly timeZone: string;
+export interface PlannedJobsParts extends Pick<PollParts, "clock" | "log" | "timeZone"> {
   /** Called once per look: finds what the interval of a job counts from. */
   readonly intervals: () => (job: ScheduledJob) => IntervalStart;
 }

@@ -1,4 +1,5 @@
-import { askingSource, type LiveManifest, type ServicePlan } from "../../model/mod.ts";
+import { askingSource, type ServicePlan } from "../../model/mod.ts";
+import type { Rollout } from "../rollout_words.ts";
 import { ensureStack } from "./ensure_stack.ts";
 import { postServices } from "./post_services.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
@@ -7,13 +8,10 @@ import { STACK_LABELS } from "./stack_parts.ts";
 import { waitConverged } from "./wait_converged.ts";
 
 /** A plan to carry out for a stack. */
-interface StackWork {
+interface StackWork extends Pick<Rollout, "services" | "liveNow" | "timeoutSeconds"> {
   readonly next: StackRelease;
-  readonly services: readonly ServicePlan[];
   /** Services that must run although the plan leaves them alone. */
   readonly verify: readonly string[];
-  readonly liveNow: LiveManifest;
-  readonly timeoutSeconds: number;
 }
 
 /**
