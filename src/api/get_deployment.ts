@@ -90,7 +90,7 @@ function viewRecorded(
   const failure = ledger.failures.get(key);
   const hold = ledger.holds.get(key);
   const pin = ledger.pins.get(key);
-  const pinned = pin === undefined ? undefined : ledger.release(pin.releaseId);
+  const pinned = ledger.release(pin?.releaseId);
   return {
     ...filled({
       current: current && viewCurrent(current, ledger.services(current), shown),

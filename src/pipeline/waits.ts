@@ -18,23 +18,20 @@ import { lendingImages, requireNotOwnProject, type Target } from "../prepare/mod
 import { lendingSource } from "../source/mod.ts";
 import {
   allInTurns,
+  clearingUp,
   type Lend,
   patiently,
   preparingInSlot,
   sourceAsOwner,
   sourceOf,
   stackAsOwner,
-  withDeadline,
   within,
 } from "../system/mod.ts";
 
 /** Milliseconds between two looks at whether another process is done with a stack. */
 const LOOK_MS = 250;
 
-/**
- * Waits until no other process is changing a stack, and until the secrets of what it recorded are hidden.
- * Rejects with the signal's reason.
- */
+/** Waits until no other process changes a stack, and the secrets of what it recorded are hidden. */
 export async function waitForStack(
   parts: Pick<PipelineParts, "ledger" | "clock" | "secrets">,
   key: StackKey,
@@ -259,8 +256,8 @@ export async function whileIntended<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const { ledger } = parts;
-  const { key, releaseId } = intent;
-  const release = releaseId === undefined ? undefined : ledger.release(releaseId);
+  const { key } = intent;
+  const release = ledger.release(intent.releaseId);
   const owners = [ownerOfIntent(ledger, intent)];
   await requireNotOwnProject(parts.host, key, signal).catch((error) => {
     if (isStackwrightError(error, "conflict")) ledger.fail(intent, "failed", messageOf(error));
@@ -272,22 +269,15 @@ export async function whileIntended<T>(
     const over = handedOver(ledger, key, owners);
     if (over === undefined) throw error;
     const mayWait = !signal.aborted || isStackwrightError(signal.reason, "conflict");
-    if (mayWait && release !== undefined && release.swarm === undefined) await cleared(parts, key);
+    if (mayWait && release !== undefined && release.swarm === undefined) {
+      // No half of a replacement is left to the new owner, whose plan begins with what runs.
+      const clear = (within: AbortSignal) => clearHalfReplaced(parts.host.engine, key, within);
+      await clearingUp(parts.clock, CLEANUP_MS, clear);
+    }
     // What is recorded as deployed stays so: only the tidying up after it was ended.
     if (isOpen(ledger, intent)) ledger.fail(intent, "failed", over.message);
     throw error;
   }
-}
-
-/** Leaves no half of a replacement to the new owner, whose plan begins with what runs. */
-async function cleared(
-  { host: { engine }, clock }: Pick<PipelineParts, "clock" | "host">,
-  key: StackKey,
-): Promise<void> {
-  const late = () => errors.timeout("the engine did not answer");
-  const clear = (within: AbortSignal) => clearHalfReplaced(engine, key, within);
-  const limit = { clock, milliseconds: CLEANUP_MS, late };
-  await withDeadline(limit, clear, new AbortController().signal).catch(() => {});
 }
 
 /**

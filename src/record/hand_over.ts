@@ -80,6 +80,6 @@ export function ownerOfIntent(
   ledger: Pick<Ledger, "owners" | "current" | "history" | "release">,
   { key, releaseId, by }: Intent,
 ): StackOwner | undefined {
-  const release = releaseId === undefined ? undefined : ledger.release(releaseId);
+  const release = ledger.release(releaseId);
   return release === undefined ? by ?? ownerOfWhatRuns(ledger, key) : ownerOfRelease(release);
 }

@@ -205,7 +205,7 @@ export class Ledger extends LedgerTables {
       const keys = this.owners.adopt(key, owner, also);
       // By the owners before: what of them is cut off ends, also where their good releases are moved.
       const left = keys.flatMap((each) => this.intents.ended(each)).filter(({ releaseId }) => {
-        const release = releaseId === undefined ? undefined : this.release(releaseId);
+        const release = this.release(releaseId);
         return release === undefined || formerOwner(release, owner) !== undefined;
       });
       if (releasesOf !== "") {

@@ -101,7 +101,7 @@ export class LedgerTables {
   readonly contexts: Releases["contexts"] = () => this.releases.contexts();
   /** Stacks with a current release, with its source and time. */
   readonly deployedStacks: Releases["deployedStacks"] = () => this.releases.deployedStacks();
-  /** One release by its id. */
+  /** One release by its id; none without one, as an intent to destroy has. */
   readonly release: Releases["find"] = (id) => this.releases.find(id);
   /** The releases of a stack, newest first; a next page has those numbered below `before`. */
   readonly history: Releases["history"] = (...asked) => this.releases.history(...asked);
@@ -164,10 +164,7 @@ export class LedgerTables {
 
   /** The releases being deployed, by this process or others. */
   releasesUnderWay(): RecordedRelease[] {
-    return this.intents.open().flatMap(({ releaseId }) => {
-      const found = releaseId === undefined ? undefined : this.releases.find(releaseId);
-      return found === undefined ? [] : [found];
-    });
+    return this.intents.open().flatMap(({ releaseId }) => this.releases.find(releaseId) ?? []);
   }
 
   /** Closes the database. May be called twice. */

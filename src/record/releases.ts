@@ -112,8 +112,10 @@ export class Releases extends LedgerTable {
     return Number(row?.["count"]);
   }
 
-  find(id: string): RecordedRelease | undefined {
-    return this.#select(`SELECT ${COLUMNS} FROM releases r WHERE id = ?`, id)[0];
+  find(id: string | undefined): RecordedRelease | undefined {
+    return id === undefined
+      ? undefined
+      : this.#select(`SELECT ${COLUMNS} FROM releases r WHERE id = ?`, id)[0];
   }
 
   /** The releases of a stack, newest first; a next page has those numbered below `before`. */

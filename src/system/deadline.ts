@@ -47,6 +47,20 @@ class WaitedTime {
 }
 
 /**
+ * Clears up for at most so many milliseconds after what was ended: by no signal, since that ended it, and
+ * without a word of a failure, since that is told already.
+ */
+export async function clearingUp(
+  clock: Clock,
+  milliseconds: number,
+  work: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  const late = () => new Error("it took too long");
+  const { signal } = new AbortController();
+  await withDeadline({ clock, milliseconds, late }, work, signal).catch(() => {});
+}
+
+/**
  * Runs work for at most `milliseconds`, besides the waits that it runs `apart`; then aborts its signal
  * with the error of `late`, and throws that error if the work fails. The caller's signal aborts the
  * work as usual.

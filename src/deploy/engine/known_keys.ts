@@ -29,6 +29,14 @@ export const NETWORK_KEYS: Keys = {
 /** Keys of a volume with the same meaning on a host and in a swarm. */
 export const VOLUME_KEYS: Keys = all("name external driver driver_opts labels");
 
+/** Keys of a mount, with those `ofBind`, which are not the same on a host and in a swarm. */
+export const mountKeys = (ofBind: string): Keys => ({
+  ...all("type source target read_only consistency"),
+  bind: { keys: all(ofBind) },
+  volume: { keys: all("nocopy subpath labels") },
+  tmpfs: { keys: all("size mode") },
+});
+
 /** Path of the first key outside of a shape; keys with an empty value are ignored. */
 export function unknownKey(value: unknown, shape: Shape): string | undefined {
   if (shape === "all" || !isFilled(value)) return undefined;

@@ -3,6 +3,7 @@ import { type FileUse, fileUses, isValue } from "./injected_files.ts";
 import {
   all,
   type Keys,
+  mountKeys,
   NETWORK_KEYS,
   SHARED_KEYS,
   unknownKey,
@@ -24,14 +25,7 @@ export const SERVICE_KEYS: Keys = {
   ...all("cpu_quota cpuset scale attach develop profiles pull_policy"),
   depends_on: { each: all("condition required restart") },
   ports: { each: all("target published protocol host_ip mode name app_protocol") },
-  volumes: {
-    each: {
-      ...all("type source target read_only consistency"),
-      bind: { keys: all("create_host_path propagation recursive selinux") },
-      volume: { keys: all("nocopy subpath labels") },
-      tmpfs: { keys: all("size mode") },
-    },
-  },
+  volumes: { each: mountKeys("create_host_path propagation recursive selinux") },
   networks: {
     each: {
       ...all("aliases ipv4_address ipv6_address link_local_ips mac_address driver_opts priority"),

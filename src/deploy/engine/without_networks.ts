@@ -1,5 +1,5 @@
 import type { Engine } from "../../docker/engine.ts";
-import { type Clock, withDeadline } from "../../system/mod.ts";
+import { clearingUp, type Clock } from "../../system/mod.ts";
 import { COMPOSE_LABELS, errors, isStackwrightError, messageOf } from "../../model/mod.ts";
 
 /** Messages of engines when all address ranges for networks are in use. */
@@ -38,13 +38,12 @@ async function takeBack(
   made: readonly string[],
   clock: Clock,
 ): Promise<void> {
-  const late = () => errors.timeout("networks could not be removed in time");
-  await withDeadline({ clock, milliseconds: TAKE_BACK_MS, late }, async (within) => {
+  await clearingUp(clock, TAKE_BACK_MS, async (within) => {
     for (const name of made) {
       await engine.removeNetwork(name, within).catch(() => {});
       within.throwIfAborted();
     }
-  }, new AbortController().signal).catch(() => {});
+  });
 }
 
 /** The projects with most networks of an engine, to end a sentence with. */

@@ -4,6 +4,7 @@ import { wordsAt } from "../engine/host_body.ts";
 import {
   all,
   type Keys,
+  mountKeys,
   NETWORK_KEYS,
   SHARED_KEYS,
   unknownKey,
@@ -35,14 +36,7 @@ const SWARM_SERVICE_KEYS: Keys = {
   isolation: "all",
   credential_spec: { keys: all("config file registry") },
   ports: { each: all("target published protocol mode name app_protocol") },
-  volumes: {
-    each: {
-      ...all("type source target read_only consistency"),
-      bind: { keys: all("create_host_path propagation recursive") },
-      volume: { keys: all("nocopy subpath labels") },
-      tmpfs: { keys: all("size mode") },
-    },
-  },
+  volumes: { each: mountKeys("create_host_path propagation recursive") },
   networks: { each: all("aliases driver_opts priority") },
   deploy: {
     keys: {

@@ -1,13 +1,8 @@
 import { isRefusedChange } from "../../docker/mod.ts";
-import {
-  errors,
-  isStackwrightError,
-  type ReconciliationOptions,
-  type TargetEnd,
-} from "../../model/mod.ts";
+import { isStackwrightError, type ReconciliationOptions, type TargetEnd } from "../../model/mod.ts";
 import type { Restart } from "../../plan/mod.ts";
 import type { RecordedRelease } from "../../record/ledger.ts";
-import { withDeadline } from "../../system/mod.ts";
+import { clearingUp } from "../../system/mod.ts";
 import { stackLabels, type Teller } from "../../tell/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 
@@ -53,11 +48,9 @@ export async function restartContainers(
       await engine.restartContainer(id, how, signal);
     } catch (error) {
       if (isStackwrightError(signal.reason, "conflict")) {
-        const late = () => errors.timeout("the engine did not answer");
-        const limit = { clock, milliseconds: SHORT_MS, late };
         const atOnce = (within: AbortSignal) =>
           engine.restartContainer(id, { timeoutSeconds: 0 }, within);
-        await withDeadline(limit, atOnce, new AbortController().signal).catch(() => {});
+        await clearingUp(clock, SHORT_MS, atOnce);
         throw error;
       }
       if (isStackwrightError(error, "path_escapes")) {
