@@ -51,9 +51,8 @@ const SETTLE_MS = 2_000;
 const REQUEST_GRACE_MS = 10_000;
 
 /**
- * Builds everything from the settings and starts it: opens the data directory, listens, finishes
- * what an earlier process left open, then polls. Starts also while an engine is down: runs fail and
- * say so until it is back.
+ * Builds everything from the settings and starts it: opens the data directory, listens, finishes what
+ * an earlier process left open, then polls. Starts also while an engine is down: runs say so and fail.
  *
  * Throws `data_dir_unusable`, `ledger_unusable`, `settings_invalid`, or what listening throws.
  */

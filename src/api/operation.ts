@@ -17,10 +17,7 @@ export const TAGS = [
 
 type Tag = (typeof TAGS)[number];
 
-/**
- * What callers need a key for: `read` to look, `logs` to see output of containers, which may
- * contain anything, `act` to change something.
- */
+/** What needs a key: `read` to look, `logs` for output of containers, which may be anything, `act` to change. */
 const POWERS = ["read", "logs", "act"] as const;
 
 /** One member of {@link POWERS}. */

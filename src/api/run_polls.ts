@@ -36,8 +36,7 @@ const envelope = input.extend({ configs: z.unknown() });
  * Polls sources now, in one run, as manual work. With `wait` the caller's disconnect cancels the
  * work; without, only a shutdown does.
  *
- * A call throws `bad_request` before anything is started, and `shutting_down`. Work that fails is a
- * result.
+ * A call throws `bad_request` before anything starts, and `shutting_down`; failed work is a result.
  */
 export function runPollsOperation(parts: RunPollsParts): Operation<RunResult> {
   return {

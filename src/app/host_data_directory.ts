@@ -6,9 +6,8 @@ import type { Host } from "../prepare/mod.ts";
  * Path of the data directory on the engine's host, which containers mount from: the same on a host;
  * in a container, the source of its mount.
  *
- * Throws `data_dir_unusable` when the directory is in no mount of Stackwright's container: other
- * containers could not mount it, and it would be lost with this one. Throws `engine_unreachable`
- * when the engine does not answer.
+ * Throws `data_dir_unusable` when it is in no mount of Stackwright's container: others could not mount
+ * it, and it would be lost with this one; `engine_unreachable` when the engine does not answer.
  */
 export async function findHostDataDirectory(
   own: Host["own"],

@@ -48,10 +48,7 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
   });
 }
 
-/**
- * Obstacles to starting services: containers of other projects, or left ones of this one, with a port or
- * name of theirs.
- */
+/** Obstacles to starting services: containers of others, or left ones, with a port or name of theirs. */
 export function clashes(
   model: ComposeModel,
   services: readonly string[],

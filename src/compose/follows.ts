@@ -43,10 +43,7 @@ export function dependenciesOf(service: JsonObject): string[] {
   return [...new Set([...dependencies, ...Object.keys(followsOf(service))])].sort();
 }
 
-/**
- * Names in an order that puts every service after its `before` services. A cycle, which compose
- * refuses anyway, is broken at its first member.
- */
+/** Names, each after its `before` services. A cycle, which compose refuses, is broken at its first member. */
 export function inOrder(
   names: readonly string[],
   before: (name: string) => readonly string[],

@@ -7,9 +7,8 @@ const HOOKS = ["post_start", "pre_stop"] as const;
 const RUNS_HOOKS = [2, 30] as const;
 
 /**
- * Refuses hooks that the installed compose would silently ignore: the deployment would count as
- * done without them. Calls `version` only if there are hooks. Throws `unsupported`, and what
- * `version` throws.
+ * Refuses hooks that the installed compose would silently ignore: the deployment would count as done
+ * without them. Calls `version` only for hooks. Throws `unsupported`, and what `version` throws.
  */
 export async function requireHooksRun(
   model: ComposeModel,

@@ -28,8 +28,7 @@ export interface LivePaths {
  * there: the engine would create a missing mount source, which must not happen inside an immutable
  * tree.
  *
- * `realPath` resolves links of a path in the tree; `tracked`, `untracked` and the argument of
- * `exists` are resolved paths.
+ * `realPath` resolves links in the tree; `tracked`, `untracked` and what `exists` gets are resolved.
  */
 export function livePaths(
   uses: readonly TreeUse[],

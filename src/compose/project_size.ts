@@ -48,9 +48,8 @@ const LISTED_ANYWAY = 1500;
 const LISTED_PORT = { exposed: 40, published: 140 } as const;
 
 /**
- * Why a rendered model is too large for a deployment, as a sentence without an end; `undefined` if
- * it is not. A single line can request two billion containers. A swarm lists each task with its
- * service's whole definition.
+ * Why a rendered model is too large to deploy, as a sentence without an end, if it is. A single line
+ * can request two billion containers. A swarm lists each task with its service's whole definition.
  */
 export function tooLargeProject(
   model: ComposeModel,

@@ -26,8 +26,7 @@ interface StablePaths {
  * that containers read, `live/…` for paths that they may write. A container's mounts then never
  * change with the commit, and compose sees no difference.
  *
- * Removes what is not part of a service's identity: replicas are passed with `--scale`, and
- * `develop` is only for interactive use.
+ * Removes what is no part of a service's identity: replicas (`--scale` has them), and `develop`.
  */
 export function rewriteModel(model: ComposeModel, paths: StablePaths): ComposeModel {
   return {
@@ -129,9 +128,8 @@ function rewriteFiles(
 }
 
 /**
- * Named volumes may stand for a path of the host, which compose makes absolute, too. They are always
- * served from `live`, also if no service uses them: a volume can be mounted to write by whoever knows
- * its name.
+ * Named volumes may stand for a path of the host, which compose makes absolute, too. They are served
+ * from `live`, also if no service uses them: whoever knows a volume's name may write to it.
  */
 function rewriteVolumes(
   model: ComposeModel,

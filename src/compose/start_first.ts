@@ -61,10 +61,7 @@ export function startFirstRefused(name: string, obstacle: string): string {
     `impossible: ${obstacle}; change that, or take the label away`;
 }
 
-/**
- * A function that says why a second container of a service cannot run beside the first, as far as the
- * model tells.
- */
+/** A function that says why a second container of a service cannot run beside the first, by the model. */
 export function startFirstObstacles(model: ComposeModel): (name: string) => string | undefined {
   const sharedBy = sharers(model);
   return (name) => {

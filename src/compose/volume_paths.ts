@@ -119,10 +119,7 @@ function tooManyPaths(key: string): StackwrightError {
   );
 }
 
-/**
- * Templates in mounts whose values cannot be paths: names and ids of existing objects. Others may
- * yield any text, even a path that climbs.
- */
+/** Templates whose values are names and ids, and no paths. Others may yield any text, even one that climbs. */
 const HARMLESS =
   /\{\{\s*\.(?:Service\.(?:ID|Name)|Node\.(?:ID|Hostname)|Task\.(?:ID|Name|Slot))\s*\}\}/g;
 

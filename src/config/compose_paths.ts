@@ -50,8 +50,7 @@ const MOST_NAMED = 2000;
  * Finds every path that rendering a compose file reads. It guards what a repository may read, so it
  * refuses every text that compose might understand differently.
  *
- * Throws `config_invalid` with a position for a text that is no YAML, or no compose file, or unclear,
- * or too large.
+ * Throws `config_invalid` with a position for what is no YAML, no compose file, unclear, or too large.
  */
 export function composePaths(text: string, file: string): ComposePaths {
   return pathsIn(readCompose(text, file));

@@ -135,10 +135,7 @@ function namesFromTheEnd(names: readonly string[]): NamePart {
   return end;
 }
 
-/**
- * The directories in which a path is a file of one of these names, and `undefined` for each other part
- * of it that is one of a name.
- */
+/** The directories in which a path is a file of such a name; `undefined` for each other part that has one. */
 function* directoriesOf(path: string, names: NamePart): Generator<string | undefined> {
   let at = names;
   for (let end = path.length; end > 0;) {

@@ -22,11 +22,9 @@ const EXAMPLES = [
 
 /**
  * The JSON Schema (draft-07) of a deployment configuration, made from the schema of the decoder.
- * `version` is the release (`1.2.3`, with or without `v` and suffixes) for the marker
- * `x-service-version`.
+ * `version` is the release (`1.2.3`, also with `v` or suffixes) for `x-service-version`.
  *
- * Rules that need several fields, a repository or the engine are not in it: they are checked when a
- * configuration is used.
+ * Rules on several fields, a repository or the engine are not in it: they are checked at use.
  */
 export function deploymentJsonSchema(version: string): JsonSchema {
   const { $schema, ...body } = published(deploymentSchema);

@@ -72,8 +72,7 @@ export function describeLocated(node: Located): string {
 
 /**
  * The position of the value at a dotted key path such as `build.args` or
- * `oci.keyless_identities[0].issuer`; where a part of the path does not exist, that of the nearest
- * value around it.
+ * `oci.keyless_identities[0].issuer`; where that does not exist, of the nearest value around it.
  */
 export function positionAt(node: Located, path: string): Position | undefined {
   let current = node;

@@ -7,8 +7,7 @@ import { parseLocatedYaml } from "./located_yaml.ts";
 import { invalidInput, ProblemSink } from "./problem_sink.ts";
 
 /**
- * Reads a file of `external_secrets_files`: one mapping of the shape of `external_secrets`. An empty
- * mapping is none.
+ * Reads a file of `external_secrets_files`: a mapping as in `external_secrets`. An empty one is none.
  *
  * Throws `config_invalid` with every problem and its position.
  */

@@ -38,8 +38,7 @@ const storeSchema = z.strictObject({
 type Written = z.output<typeof storeSchema>;
 
 /**
- * Reads the webhook stores of an instance: documents with `stores`, a mapping or a
- * list, or with a single store each.
+ * Reads an instance's webhook stores: documents with `stores`, a mapping or a list, or with one store.
  *
  * Throws `config_invalid` with every problem and its position; messages never repeat a header.
  */

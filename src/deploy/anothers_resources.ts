@@ -51,8 +51,7 @@ interface VolumeFacts extends OwnerFacts {
  * A volume that tasks of a stack will make is that stack's, unless `key` has or makes it, too: the
  * tasks would mount what is there by then.
  *
- * Throws `conflict`, which names the volume, the stack and the ways out, and as
- * {@link volumesThere} does.
+ * Throws `conflict` with the volume, the stack and the ways out, and as {@link volumesThere} does.
  */
 export async function requireOwnVolumes(
   key: StackKey,

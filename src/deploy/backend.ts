@@ -42,8 +42,7 @@ export interface Changes extends UpArguments {
 /** Port that changes the containers of a stack. */
 export interface Backend {
   /**
-   * Makes and starts containers. May be called again after an interruption, once half-replaced
-   * containers are cleared.
+   * Makes and starts containers; again after an interruption, once half-replaced ones are cleared.
    *
    * An update that failed with `failure_action: continue` is only reported to `failed`.
    *

@@ -201,10 +201,7 @@ export function isInUse(error: unknown): boolean {
     /in use|active endpoints/.test(messageOf(error));
 }
 
-/**
- * Text on deleted data, to append to a sentence: names each, such as `volume shop_store`, and what
- * stays although its name is the stack's.
- */
+/** Text on deleted data, to append to a sentence: it names each, such as `volume shop_store`, and what stays. */
 export function dataText(verb: "deletes" | "deleted", { deleted, kept }: RemovedData): string {
   const keeps = verb === "deletes" ? "keeps" : "kept";
   return [

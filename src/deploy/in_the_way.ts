@@ -11,10 +11,7 @@ export interface Neighbours {
 
 /** A function that answers who is in the way of whom. */
 interface InTheWay {
-  /**
-   * Services among `holders`, which are removed or replaced, that hold what one of `started` needs,
-   * each with the first of those.
-   */
+  /** Services among `holders`, which go, that hold what one of `started` needs, each with the first of those. */
   inTheWay(holders: readonly string[], started: readonly string[]): ReadonlyMap<string, string>;
   /** Services of `names`, replaced together, that hold a container name which another one needs. */
   exchange(names: readonly string[]): ReadonlyMap<string, string>;

@@ -113,10 +113,7 @@ const isWritten: typeof holdsWritten = async (...asked) => {
   }
 };
 
-/**
- * The owner of data that a destroy left, or that containers of a deployed stack wrote; `undefined`
- * where there is none.
- */
+/** The owner of data that a destroy left, or that a deployed stack's containers wrote, if there is any. */
 export async function keptDataOwner(
   { files, options }: Pick<WrittenParts, "files" | "options">,
   key: StackKey,

@@ -34,10 +34,7 @@ export interface Alarm {
   stop(): void;
 }
 
-/**
- * Runs work that looks at a stack again and again. Events of the engine only make looks come
- * sooner: without them the interval remains.
- */
+/** Runs work that looks at a stack time and again, at intervals; events of the engine make looks come sooner. */
 export async function withLooks<T>(
   parts: LookParts,
   work: (looks: Looks) => Promise<T>,

@@ -91,8 +91,7 @@ function refusal({ key, name, changed }: ChangedNetwork, why: string): Stackwrig
  * compose makes them with the first service that needs them. The containers stay, with their
  * anonymous volumes, until they are replaced.
  *
- * Throws `conflict` when a container of somebody else was connected in between, and what the engine
- * throws.
+ * Throws `conflict` when somebody else's container was connected in between, and what the engine does.
  */
 export async function removeNetworks(
   engine: Engine,

@@ -1,10 +1,7 @@
 import type { ContainerDetails } from "../docker/engine.ts";
 import type { Alarm, Looks } from "./looks.ts";
 
-/**
- * Milliseconds that a container must run after the engine restarted it: the time after which the
- * engine itself regards a container as stable.
- */
+/** Milliseconds to run after a restart by the engine, which itself regards a container as stable then. */
 export const STEADY_MS = 10_000;
 
 /** Rules by which containers prove that they work. */

@@ -35,10 +35,7 @@ export class ReplacedFiles {
     return join(this.#directory, createHash("sha256").update(path).digest("hex"));
   }
 
-  /**
-   * Copies those plain files of `paths` that differ from `tree`, after deleting all earlier copies.
-   * Returns the paths that were copied.
-   */
+  /** Copies the plain files of `paths` that differ from `tree`, after deleting earlier copies; returns which. */
   async keep(paths: readonly string[], tree: string): Promise<string[]> {
     await this.clear();
     const kept: string[] = [];

@@ -19,10 +19,7 @@ export class RestartWatch {
   /** The engine's count at the beginning, by container id. */
   readonly #first = new Map<string, number>();
 
-  /**
-   * `known` are ids of containers that ran before, whose earlier restarts do not count; by default
-   * earlier restarts count for no container.
-   */
+  /** `known`: ids of containers that ran before, whose earlier restarts do not count; by default none counts. */
   constructor(known?: ReadonlySet<string>) {
     this.#known = known;
   }

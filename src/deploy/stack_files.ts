@@ -162,10 +162,7 @@ export class StackFiles {
     if (model) await requireLiveInside(this.#files, live, pathsBelow(model, mounted));
   }
 
-  /**
-   * Whether the files on disk are those of a release. Assumed when there is no record, as an old
-   * version of Stackwright leaves none.
-   */
+  /** Whether the files on disk are a release's; assumed without a record, as old versions leave none. */
   async show(release: ShownRelease): Promise<boolean> {
     const { stack, current } = this.#directories;
     const record = await readFilesRecord(this.#files, stack);

@@ -1,9 +1,6 @@
 import { type Files, MOST_GIVEN, readText } from "../system/mod.ts";
 
-/**
- * The text of the docker client's configuration; `undefined` where it is missing or cannot be read,
- * which docker itself reports.
- */
+/** The text of docker's configuration; `undefined` where it cannot be read, which docker itself reports. */
 export async function readClientConfig(
   files: Pick<Files, "readIfExists">,
   path: string,

@@ -61,10 +61,7 @@ export function isOneOff(container: Pick<ObservedContainer, "labels">): boolean 
   return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
 }
 
-/**
- * Removes a container; one that is gone is fine. Waits for a removal by somebody else, so that its
- * name and ports are free afterwards.
- */
+/** Removes a container that may be gone, or waits while another does: its name and ports are free then. */
 export async function removeContainer(
   api: EngineApi,
   { id, force, volumes }: {

@@ -9,10 +9,7 @@ import { asRecord, asText } from "./json.ts";
 interface ContextStore {
   /** Names of all contexts, sorted; unreadable ones are left out. */
   names(): Promise<string[]>;
-  /**
-   * The address of a context's engine; `undefined` for an unknown context. Throws
-   * `settings_invalid` for a context that cannot be used.
-   */
+  /** The address of a context's engine, if it is known. Throws `settings_invalid` where it cannot be used. */
   find(name: string): Promise<EngineEndpoint | undefined>;
 }
 

@@ -179,10 +179,7 @@ class Line {
   }
 }
 
-/**
- * The time of an event in nanoseconds. JSON numbers lose the last digits, so times distinguish
- * events only together with container and action.
- */
+/** The time of an event in nanoseconds, of which JSON loses the last digits: several events may have one. */
 function nanoseconds(event: JsonRecord): bigint {
   const precise = event["timeNano"];
   if (typeof precise === "number") return whole(precise);

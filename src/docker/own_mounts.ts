@@ -17,10 +17,7 @@ export function ownContainerId(mountInfo: string): string | undefined {
   return [...mountInfo.matchAll(OWN_FILE)].at(-1)?.[1];
 }
 
-/**
- * The path on the engine's host of a directory in this container, by the longest mount that
- * contains it; `undefined` without such a mount.
- */
+/** The path on the engine's host of a directory in this container, by the longest mount around it, if any. */
 export function hostPath(directory: string, mounts: readonly OwnMount[]): string | undefined {
   const mount = mountAround(directory, mounts);
   return mount && mount.source + directory.slice(mount.destination.length);

@@ -21,10 +21,7 @@ const MOST_LABELS = 10_000;
 
 /** Labels that compose and we give to containers, as long as what their authors wrote. */
 const LONG_LABELS: readonly string[] = [...UNREAD_LABELS, COMPOSE_LABELS.configFiles];
-/**
- * Labels that tell what a thing is and whose, which none of its author's keep from being read; others
- * are data.
- */
+/** Labels that tell what a thing is and whose, whatever its author wrote; others are data. */
 const DECIDING: ReadonlySet<string> = new Set([
   ...[...Object.values(LABELS), ...Object.values(COMPOSE_LABELS)]
     .filter((each) => !LONG_LABELS.includes(each)),

@@ -88,10 +88,7 @@ export function wholeSeconds(timestamp: Date | string): string {
 /** What stands between a message and the last lines that a container printed. */
 export const LAST_OUTPUT = "; last output:\n";
 
-/**
- * A message in one line: of what a container printed, the last line is the one that says why, and stands
- * behind `between`.
- */
+/** A message in one line; of what a container printed the last one, which says why, behind `between`. */
 export function endOfOutput(message: string, between = ": "): string {
   const [said = "", printed = ""] = message.split(LAST_OUTPUT, 2);
   const [line = ""] = said.split("\n", 1);

@@ -266,10 +266,7 @@ async function startsOf(
   return starts;
 }
 
-/**
- * The stacks whose `current` a container has mounted, by path or through a named volume; `deployed`
- * has all deployed stacks by name.
- */
+/** The stacks whose `current` a container mounts, by path or named volume; `deployed` are all, by name. */
 function stacksSeen(
   container: ContainerMounts,
   deployed: ReadonlyMap<string, readonly StackKey[]>,

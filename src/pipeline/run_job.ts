@@ -182,10 +182,7 @@ function createRun(
   return new JobRun(facts, swarmJobs({ ...facts, swarm, service: found.swarm, auth }));
 }
 
-/**
- * Begins or adopts a run and waits for its end; returns the exit code of its container. Ends as
- * {@link whileOwned} does.
- */
+/** Begins or adopts a run, and returns its container's exit code. Ends as {@link whileOwned} does. */
 async function runThrough(
   parts: PipelineParts,
   run: AnyRun,

@@ -280,10 +280,7 @@ export function wantedOwner(
   return origin === "manual" ? { ...owner, reference: "" } : owner;
 }
 
-/**
- * The owner whose volumes a target may have: its stack's, where a person deploys another branch of
- * the same source.
- */
+/** The owner whose volumes a target may have: its stack's, where a person deploys another of its branches. */
 export function volumesOwner(
   { ledger }: Pick<PipelineParts, "ledger">,
   { key, configuration, origin }: Pick<Target, "key" | "configuration" | "origin">,

@@ -23,10 +23,7 @@ export interface DecideInput {
    * removed, whatever the policy says about orphans.
    */
   readonly takenBack?: readonly ReleaseService[];
-  /**
-   * Image that each service would run if it were replaced now, by service; only for services whose
-   * image may move under the same name.
-   */
+  /** Image that each service would run if it were replaced now; only where a name may lead to another one. */
   readonly images: Readonly<Record<string, string>>;
   /** Images that the deployed release ran: containers do not show those of hooks and of mounts. */
   readonly ran?: Readonly<Record<string, string>>;

@@ -25,10 +25,7 @@ interface JudgedDrift {
   readonly found: FoundDrift;
 }
 
-/**
- * Judges drift that a list of containers (`listed`) and inspections (`fields`, `restarts`) show, after
- * `before`.
- */
+/** Judges drift that a list (`listed`) and inspections (`fields`, `restarts`) show, after `before`. */
 export function judgeDrift(
   { listed, fields: looked, restarts: restarted = [], before }: {
     readonly listed: readonly Drift[];

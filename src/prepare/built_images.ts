@@ -16,9 +16,8 @@ type Built = Pick<ReleaseService, "name" | "image">;
 
 /**
  * The images that were just built, by service. Another stack's build may take their names at any
- * moment, so containers are made from these ids, and the images are kept for that. If a name was
- * taken before it could be checked, `again` builds once more: stacks of one repository that build
- * the same image finish at the same time.
+ * moment, so containers are made from these ids, and the images are kept for that. If a name was taken
+ * before it was checked, `again` builds once more: stacks of one repository finish together.
  *
  * Throws `conflict` if a name still points to an image that was not built for this project.
  */

@@ -53,8 +53,7 @@ const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]*:|[^/@\s]+@[^/:\s]+:|github\.com\/|~)/i;
  * Ensures that rendering reads only files of the tree. Compose itself reads any path, with this
  * service's rights, and the content would end up in containers or messages.
  *
- * Throws `path_escapes` with the file and the path, and `config_invalid` for a compose file that
- * cannot be understood.
+ * Throws `path_escapes` with file and path, and `config_invalid` for a file that cannot be understood.
  */
 export async function guardRendering(
   project: GuardedProject,

@@ -10,8 +10,7 @@ export type KeepingEngine = Pick<
 
 /**
  * Keeps images whose names a build may take, on an engine that drops unnamed images: running ones,
- * those for a rollback, and new ones. Returns those that got a name of ours now; missing images get
- * none.
+ * those for a rollback, and new ones. Returns those that got a name of ours; missing images get none.
  */
 export async function keepImages(
   engine: KeepingEngine,

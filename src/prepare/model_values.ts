@@ -18,8 +18,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
  * Values from dotenv files for configs and secrets of a model: compose gets these files only for
  * rendering. Costs nothing without such configs and secrets.
  *
- * Throws `config_invalid` for a used one whose variable is not set, and for a value that is too
- * long for compose.
+ * Throws `config_invalid` for a used one without its variable, and for a value too long for compose.
  */
 export async function modelValues(
   parts: Pick<PrepareParts, "host">,

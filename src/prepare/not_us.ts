@@ -32,10 +32,7 @@ export async function requireNotOwnProject(
   if (vital !== undefined) throw ownProjectError(own, vital, `${key.name} is the project`);
 }
 
-/**
- * Why this process leaves a project or stack alone, as {@link requireNotOwnProject} says it; `undefined`
- * for all but its own.
- */
+/** Why this process leaves a project or stack alone, as {@link requireNotOwnProject} says; if it does. */
 export async function whyOwnProject(
   ...[host, key, signal]: Parameters<typeof requireNotOwnProject>
 ): Promise<string | undefined> {
@@ -49,8 +46,7 @@ export async function whyOwnProject(
 
 /**
  * Refuses a job that would stop this process, a container whose namespaces it has, or what runs beside
- * one of them in its project or stack, such as a proxy to the engine: without that nobody could start
- * either again.
+ * one of them in its project or stack, such as a proxy to the engine: nobody could start either again.
  *
  * Throws `conflict`.
  */

@@ -76,10 +76,7 @@ export class PlainSecrets {
     return [...new Set([...this.#texts, ...this.#decrypted])];
   }
 
-  /**
-   * Hides texts of decrypted files that the target uses. Throws `config_invalid` when they are more than
-   * are recorded of a release.
-   */
+  /** Hides texts of decrypted files that a target uses. Throws `config_invalid` for more than are recorded. */
   hideDecrypted(texts: Iterable<string>): void {
     this.#parts.secrets.hide(texts, this.#owner);
     for (const each of texts) {
@@ -126,8 +123,7 @@ export class PlainSecrets {
    * Hides secrets in dotenv files (absolute paths), each read once, and again where another one is in
    * its place; missing ones are fine.
    *
-   * Throws `config_invalid` for a file, or for files together, too large to be read: their content
-   * could be shown.
+   * Throws `config_invalid` for files, alone or together, too large to be read: they could be shown.
    */
   async hideDotenv(files: readonly string[], signal: AbortSignal): Promise<void> {
     for (const file of files) {

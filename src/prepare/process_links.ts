@@ -9,8 +9,7 @@ const MOST_LINKS = 40;
 
 /**
  * Whether links lead a path through files that a process has open: `/proc/self/cwd` is another
- * directory for the engine, so resolving the path here proves nothing. `mounts` show other mount
- * points of `/proc`.
+ * directory for the engine, so resolving it here proves nothing. `mounts` show other places of `/proc`.
  */
 export async function leadsThroughProcess(
   files: Pick<Files, "readLink" | "stat">,

@@ -37,8 +37,7 @@ async function isLinked(tree: RealTree, path: string): Promise<boolean> {
 
 /**
  * Each path in the tree with links resolved; for a missing one, those of its existing part. Throws
- * `path_escapes` for a path that links lead out of the tree, `config_invalid` for a path that is
- * too long.
+ * `path_escapes` for one that links lead out of the tree, `config_invalid` for one that is too long.
  */
 export async function realPaths(
   { files }: Pick<PrepareParts, "files">,

@@ -114,9 +114,8 @@ function isNamedVolume({ kind, service, item }: TreeUse, model: ComposeModel, tr
 }
 
 /**
- * Refuses mounted files that would be missing on a remote engine's machine, where engines create
- * empty directories in their place. `whyNot` returns why a file is not copied there; `undefined`
- * for a copied one.
+ * Refuses mounted files that would be missing on a remote engine's machine, where engines create empty
+ * directories in their place. `whyNot` returns why a file is not copied there, if it is not.
  *
  * Throws `config_invalid` with every source, and the alternatives.
  */

@@ -42,10 +42,7 @@ export async function pullSideImages(
   await pullThese(images, missing, wanted, signal);
 }
 
-/**
- * Pulls the images that `wanted.services` need besides their own, since their tags may have moved.
- * Throws `pull_failed`, or `timeout`.
- */
+/** Pulls images that `wanted.services` need beside their own: tags move. Throws `pull_failed`, `timeout`. */
 export async function refreshSideImages(
   images: PrepareParts["host"]["images"],
   model: Release["model"],

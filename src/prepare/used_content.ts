@@ -31,8 +31,7 @@ export interface UsedContent extends Pick<ReleaseParts, "uses" | "inPlace" | "co
  * Finds the files that a target's services mount, read and build from, decrypts them, and divides
  * those that containers see between `current/` and `live/`.
  *
- * Throws `config_invalid` for a mount with a missing source, `path_escapes` for one that links lead
- * out of the tree.
+ * Throws `config_invalid` for a mount without a source, `path_escapes` for one that links lead out.
  */
 export async function usedContent(
   parts: PrepareParts,

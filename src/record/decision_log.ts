@@ -33,10 +33,7 @@ export type DecisionSummary = Omit<RecordedDecision, "changes" | "services">;
 
 /** Records why something was done or not, at every trigger. */
 export class DecisionLog extends RedactedTable {
-  /**
-   * Adds a decision; one that equals the stack's last one is counted in its entry. Returns the id
-   * of the entry, for {@link end}.
-   */
+  /** Adds a decision, or counts it in the stack's last entry if it is equal. Returns the id for {@link end}. */
   add(key: StackKey, decision: TargetDecision, at: Date): number {
     const { content, details } = this.#written(key, decision);
     const [last] = this.database.rowsOf("decisions", key, "ORDER BY id DESC LIMIT 1");

@@ -33,8 +33,7 @@ export interface WaitingDeployment extends Deferred {
 
 /**
  * Records what waits for sync windows: of each stack the latest deployment of each repository and
- * branch that asks for it. While nobody owns a stack, anybody may name it, and none of them speaks for
- * another.
+ * branch that asks for it. While nobody owns a stack, anybody may name it, and none speaks for another.
  */
 export class DeferredDeployments extends LedgerTable {
   readonly #key: InstanceKey;

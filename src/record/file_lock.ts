@@ -30,10 +30,7 @@ export function lockFile(path: string): (() => void) | undefined {
   };
 }
 
-/**
- * Whether anybody holds {@link lockFile}'s lock on the file at `path`, which is only read; true as well
- * where that cannot be told.
- */
+/** Whether anybody holds {@link lockFile}'s lock on a file, which is only read; true where nothing tells. */
 export function isLocked(path: string): boolean {
   let database: DatabaseSync | undefined;
   try {

@@ -31,8 +31,7 @@ export const MOST_GONE = 1_000;
 /**
  * Forgets the oldest releases of a stack and their intents: there may be so many, with so many bytes.
  * Keeps the current release, the one it is pinned to, those under way, the last good ones with
- * different digests, and releases that hold sealed models of these. Call it in a transaction of the
- * ledger.
+ * different digests, and releases with sealed models of these. Call it in a transaction of the ledger.
  */
 export function forgetReleases(database: LedgerDatabase, stack: StackKey): void {
   const doomed = database.all(

@@ -1,9 +1,6 @@
 import { errors, type StackwrightError } from "../model/mod.ts";
 
-/**
- * Parses a column with JSON. Throws `ledger_unusable` for invalid JSON, which only a damaged file,
- * or another program, can contain.
- */
+/** Parses a column with JSON. Throws `ledger_unusable` for anything else: the file is damaged then. */
 export function jsonIn(
   row: Readonly<Record<string, unknown>>,
   column: string,

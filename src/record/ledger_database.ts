@@ -63,10 +63,7 @@ export class LedgerDatabase {
   readonly #statements = new Map<string, StatementSync>();
   #isHeld = false;
 
-  /**
-   * Opens, or makes, the database at `path` and migrates it to the newest schema, unless it is only
-   * read.
-   */
+  /** Opens, or makes, the database at `path`, and migrates it to the newest schema unless it is only read. */
   constructor(path: string, { onRewritten = () => {}, onlyReads = false }: OpeningOptions = {}) {
     this.path = path;
     this.#onRewritten = onRewritten;

@@ -1,10 +1,7 @@
 import { FORMER_CONFIGURATIONS, FORMER_REPOSITORIES } from "./former_repositories.ts";
 import { RELEASE_EXTRACTS } from "./release_extracts.ts";
 
-/**
- * The steps to the newest schema: step `n` migrates a ledger from version `n` to `n + 1`. Steps are
- * never edited, only added.
- */
+/** The steps to the newest schema; step `n` makes version `n + 1`. Steps are never edited, only added. */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE releases (

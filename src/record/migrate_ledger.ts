@@ -8,8 +8,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 /**
  * Migrates a database to {@link SCHEMA_VERSION}, by all steps that it lacks or by none.
  *
- * Throws `ledger_unusable` when a newer Stackwright wrote it: using it anyway could lose what that
- * version added.
+ * Throws `ledger_unusable` when a newer Stackwright wrote it: what that version added could be lost.
  */
 export function migrate(database: DatabaseSync, path: string): void {
   if (knownVersion(database, path) === SCHEMA_VERSION) return;

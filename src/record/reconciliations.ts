@@ -27,10 +27,7 @@ interface RestartedContainer {
   readonly container: string;
 }
 
-/**
- * Records how each stack reacts to events of its containers, by its deployed configuration, with
- * restarts of containers and drift.
- */
+/** Records how each stack, as deployed, reacts to events of its containers, with restarts and drift. */
 export class Reconciliations extends RedactedTable {
   /** How a stack reacts; `undefined` when nothing was recorded. */
   get(key: StackKey): ReconciliationOptions | undefined {

@@ -57,10 +57,9 @@ export function isFoundElsewhere(found: DiscoveredStack | undefined): found is D
 }
 
 /**
- * Refuses a stack that was discovered in another repository than the configuration's, and has the
- * name of one that is deployed from a third, by whichever context of its engine: who may add
- * directories there is not who may write the configuration, to which both stacks belong. Call it
- * with the stack's lock held.
+ * Refuses a stack that was discovered in another repository than the configuration's, and has the name
+ * of one that is deployed from a third, by whichever context of its engine: who may add directories
+ * there is not who may write the configuration, to which both stacks belong. Needs the stack's lock.
  *
  * Throws `conflict`.
  */
@@ -116,9 +115,8 @@ export function ownerBeside(
 }
 
 /**
- * Why a recorded release of a stack is not brought back, nor anything of it started: by another
- * context of its engine, the stack has another owner, or is deployed from elsewhere. `undefined`
- * where its context has it.
+ * Why a recorded release of a stack is not brought back, nor anything of it started: by another context
+ * of its engine, the stack has another owner, or is deployed from elsewhere. Else `undefined`.
  */
 export function takenByOther(ledger: OwnersOfLedger, release: Judged): string | undefined {
   const { key } = release;

@@ -7,10 +7,7 @@ import { jsonIn } from "./json_in.ts";
 /** Runs to keep of each trigger: those that did something, and those that had nothing to do. */
 const KEPT = { acted: 50, skipped: 10 } as const;
 
-/**
- * The last finished runs, for questions about them after a restart. A power cut may lose some:
- * releases and decisions record what they did.
- */
+/** The last finished runs, also after a restart. A power cut may lose some: releases record what they did. */
 export class RunArchive extends LedgerTable {
   #version: number | undefined;
 

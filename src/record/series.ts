@@ -33,9 +33,8 @@ interface Entry<Value> {
 
 /**
  * Measurements by the values of a metric's labels; other labels are ignored. At most {@link
- * MOST_SERIES}: repositories may name as many stacks as they like. At the limit, the repository
- * (the first label) with the most entries loses half of them: idle ones first (`isIdle`), then
- * those measured longest ago.
+ * MOST_SERIES}: repositories may name as many stacks as they like. At the limit, the repository (the
+ * first label) with the most entries loses half of them: idle ones (`isIdle`), then the oldest.
  */
 class ByLabels<Value> {
   readonly #names: readonly string[];

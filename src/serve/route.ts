@@ -81,8 +81,7 @@ export interface RouteTable<Output>
 
 /**
  * Makes a route: reads the input from path, query and body, calls the operation and answers. An
- * operation that takes a container context gets it from the query, and the answer names it in a
- * header, whatever the answer is.
+ * operation that takes a container context gets it from the query, and any answer names it in a header.
  */
 export function operationRoute<Output>(
   name: RouteName,

@@ -18,10 +18,7 @@ export function diskCode(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/**
- * Runs `task`, which writes below `path`; refusals of the disk become `data_dir_unusable` with the
- * path. Everything else passes through.
- */
+/** Runs `task`, which writes below `path`; what the disk refuses becomes `data_dir_unusable`. */
 export async function onDisk<T>(path: string, task: () => Promise<T>): Promise<T> {
   try {
     return await task();

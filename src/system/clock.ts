@@ -3,10 +3,7 @@ import { abortableWait } from "./abortable_wait.ts";
 /** Time as a port: everything that asks what time it is, or waits, gets one of these. */
 export interface Clock {
   now(): Date;
-  /**
-   * Waits. Rejects with the signal's reason as soon as it is aborted, also when it already was; the
-   * timer never outlives the wait.
-   */
+  /** Waits; rejects with the reason of a signal that is, or was, aborted. The timer never outlives the wait. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 

@@ -4,10 +4,7 @@ import { createKeyedLock } from "./limiter.ts";
 
 /** Lets a bounded number of pieces of work run at once; those in whose names the others wait take turns. */
 export interface FairLimiter {
-  /**
-   * Runs `work` on behalf of `who` when a slot is free and it is the turn of `who`. Rejects with the
-   * signal's reason while still waiting.
-   */
+  /** Runs `work` when a slot is free and it is the turn of `who`. Can be aborted while it waits. */
   run<T>(who: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 

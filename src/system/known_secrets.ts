@@ -69,10 +69,7 @@ export class KnownSecrets {
     return this.#everywhere.size + this.#size;
   }
 
-  /**
-   * See `Redactor.forget`. Returns the sources of a stack, to be forgotten after it: those that others have
-   * stay.
-   */
+  /** See `Redactor.forget`. Returns the stack's sources, to be forgotten after it unless others have them. */
   forget(owner: string): readonly string[] {
     if (this.#uses.has(owner)) return [];
     for (const claim of this.#claims.get(owner) ?? []) this.forget(claim);

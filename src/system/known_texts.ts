@@ -23,10 +23,7 @@ export const FORM_LIMITS: FormLimits = { group: 8_000_000, all: 64_000_000 };
 const PART_COST = 350;
 /** Bytes that a piece takes besides its characters, also when no form of it is looked for. */
 const PIECE_COST = 250;
-/**
- * Length of the parts of a form that are searched for. It bounds the cost of each place of a text,
- * however long the secrets are.
- */
+/** Length of the parts of a form that are searched for: it bounds the cost of each place of a text. */
 const PART = LONGEST;
 /** Parts overlap, so that a cut text never ends in a part too short to be recognised. */
 const STEP = PART - 12;

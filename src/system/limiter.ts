@@ -6,10 +6,7 @@ import { count } from "./count.ts";
 export interface Slot {
   /** Gives the slot away; does nothing when it is not held. */
   leave(): void;
-  /**
-   * Waits until the slot is held again, ahead of work that never had one; does nothing when it is held.
-   * Rejects with the signal's reason.
-   */
+  /** Waits until the slot is held again, ahead of work that never had one. Can be aborted. */
   takeAgain(signal: AbortSignal): Promise<void>;
 }
 

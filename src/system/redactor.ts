@@ -40,10 +40,7 @@ export interface Redactor {
    * are `***` until it is settled.
    */
   belongs(stack: string, source: string, from?: string, owns?: boolean): void;
-  /**
-   * Settles the source that owns a stack, and forgets the secrets of other sources that claimed it. `from` is
-   * as for {@link belongs}.
-   */
+  /** Settles the source of a stack, and forgets secrets of others that claimed it; `from` as in {@link belongs}. */
   settle(stack: string, source: string, from?: string): void;
   /**
    * Calls `ask` before each text that {@link redact} gets about a stack, so that the stack's secrets can

@@ -1,9 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/**
- * The ways one text can appear in another: as it is, and as the formats and programs on the way
- * write it. Each form is listed once.
- */
+/** The forms of a text in other texts, as formats and programs on the way write it; each is listed once. */
 export function writtenForms(text: string): Set<string> {
   // Compose doubles the dollar when it prints a value.
   const spellings = [...new Set([text, text.replaceAll("$", "$$$$")])];

@@ -19,10 +19,7 @@ export interface WatchedLock extends WatchableLock {
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal, who?: string): Promise<T>;
   /** In whose name a key is held; `undefined` while nobody holds it who said that. */
   holder(key: string): string | undefined;
-  /**
-   * Does work that {@link ending} may end, or a look at {@link OverLooks}. Throws what ended it, and what
-   * it throws.
-   */
+  /** Does work that {@link ending}, or a look at {@link OverLooks}, may end. Throws what ended it, or its own. */
   endable<T>(what: EndableWork<T>, signal: AbortSignal): Promise<T>;
   /** Does `work`; meanwhile each {@link endable} work under the keys that is over ends. */
   ending<T>(keys: readonly string[], work: () => Promise<T>): Promise<T>;

@@ -64,9 +64,8 @@ export interface UpArguments {
 }
 
 /**
- * Makes containers of exactly the services in `scale`. `--no-deps` keeps compose from widening the
- * list by rules that differ between versions. Images are present already, so compose may neither
- * build nor pull.
+ * Makes containers of exactly the services in `scale`. `--no-deps` keeps compose from widening the list
+ * by rules that differ between versions. Images are present, so compose may neither build nor pull.
  */
 export function upArguments(project: ComposeProject, up: UpArguments): ComposeArguments {
   const services = Object.keys(up.scale);

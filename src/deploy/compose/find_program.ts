@@ -12,12 +12,10 @@ const SYSTEM_DIRECTORIES = [
 ] as const;
 
 /**
- * The program to call with `compose …`: the plugin that docker would find, else docker itself.
- * Docker first starts every plugin for its metadata, and then compose a second time, which takes as
- * long as rendering a small project.
+ * The program to call with `compose …`: the plugin that docker would find, else docker itself. Docker
+ * first starts every plugin for its metadata, then compose again: that takes as long as rendering.
  *
- * `env` is the environment of the program. May be called before each command, and then finds a
- * plugin that was replaced in the meantime.
+ * `env` is the program's environment. Called before each command, it finds a plugin that was replaced.
  */
 export async function findComposeProgram(
   files: Files,

@@ -14,9 +14,8 @@ const DOCKER_HUB = "docker.io";
 const DOCKER_HUB_KEYS = ["docker.io", "index.docker.io", "registry-1.docker.io"];
 
 /**
- * A hint for when a registry refused an image: which registry, which configuration file was read,
- * and what the file has for that registry. Empty when `failure` has another reason. Never repeats a
- * credential.
+ * A hint for when a registry refused an image: which registry, which configuration file was read, and
+ * what the file has for that registry. Empty for another reason. Never repeats a credential.
  */
 export function registryHint(
   failure: string,

@@ -1,7 +1,4 @@
-/**
- * Largest rendered project in bytes: a few lines can become gigabytes, as ranges of ports do.
- * Twenty thousand published ports take less.
- */
+/** Largest rendered project in bytes; 20,000 published ports take less, and a few lines can make gigabytes. */
 export const RENDER_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -12,10 +9,7 @@ export const RENDER_LIMIT_BYTES = 4 * 1024 * 1024;
  */
 export const RENDER_LIMIT_MEMORY = 1024 * 1024 * 1024;
 
-/**
- * Seconds of processor time for rendering: a few files that include each other repeatedly could
- * take any time; a tenth of a second is usual.
- */
+/** Seconds of processor time for rendering, usually 0.1: files that include each other could take any time. */
 export const RENDER_LIMIT_PROCESSOR_SECONDS = 30;
 
 /** Milliseconds after which compose counts as hanging: rendering only reads files. */

@@ -49,8 +49,7 @@ const LIMITS: readonly Limit[] = [
  * aliases and addresses in networks, and missing labels. `model` is rendered, with plain dollars;
  * `number` is the container's number within its service.
  *
- * What the engine made of a request is no drift: it reports an unsupported limit as none, and
- * derives swap from memory.
+ * What the engine made of a request is no drift: an unsupported limit is none, swap follows memory.
  */
 export function fieldDrift(
   model: ComposeModel,

@@ -73,9 +73,8 @@ interface Rejoining {
 }
 
 /**
- * Reconnects a running container to a network with the same address and other aliases, because the
- * engine cannot change the aliases of a connected container. TCP sends lost packets again, so
- * connections survive.
+ * Reconnects a running container to a network with the same address and other aliases, since the engine
+ * cannot change those of a connected one. TCP sends again what is lost: connections survive.
  */
 export async function rejoin(
   engine: Pick<Engine, "connectNetwork" | "disconnectNetwork">,

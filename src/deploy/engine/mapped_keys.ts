@@ -13,9 +13,8 @@ import { LONGEST_PATH, pathBytes } from "./tar.ts";
 import { isObject, type JsonObject, objectAt, serviceOf, textAt } from "../../compose/model.ts";
 
 /**
- * The keys of a service that we map to containers, including those that compose reads but that have
- * no effect on a single host. A service with any other key is left to compose: dropping an unknown
- * key silently would be wrong.
+ * The keys of a service that we map to containers, including those without effect on a single host. A
+ * service with any other key is left to compose: dropping an unknown key silently would be wrong.
  */
 export const SERVICE_KEYS: Keys = {
   ...SHARED_KEYS,

@@ -15,8 +15,7 @@ import { startContainers } from "./start_containers.ts";
  * hooks and files that we do not put, it starts what was looked at right before: `starts`, as
  * {@link composeStarts} tells.
  *
- * Throws as {@link requireNamedMounts}, {@link composeOfBuilt}, {@link requirePlainHooks} and the
- * engine's looks do.
+ * Throws as {@link requireNamedMounts}, {@link composeOfBuilt}, {@link requirePlainHooks} and looks do.
  */
 export async function upByCompose(
   work: EngineWork,

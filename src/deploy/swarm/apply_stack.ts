@@ -15,9 +15,8 @@ interface StackWork extends Pick<Rollout, "services" | "liveNow" | "timeoutSecon
 }
 
 /**
- * Switches the files, makes missing objects, posts the services that a plan changes, waits for all
- * of them at once, and removes services that are no longer wanted. May be called again after an
- * interruption, with a new plan.
+ * Switches the files, makes missing objects, posts the services that a plan changes, waits for all of
+ * them at once, and removes unwanted ones. May be called again, with a new plan.
  *
  * Throws `unhealthy`, `timeout`, `conflict`, `data_dir_unusable`, and what the engine throws.
  */

@@ -161,9 +161,8 @@ function restartsNever({ spec }: SwarmService): boolean {
 type TemplateCheck = (task: SwarmTask) => boolean;
 
 /**
- * Check for tasks of a service, which compares each task only once: authors decide about the length
- * of tasks, and there may be thousands. Ignores placement, which replaces no tasks, and networks,
- * which the engine names differently.
+ * Check for tasks of a service, which compares each only once: authors make thousands, of any length.
+ * Ignores placement, which replaces no tasks, and networks, which the engine names differently.
  */
 function templateCheck({ spec: { TaskTemplate } }: SwarmService): TemplateCheck {
   const wanted = essence(asRecord(TaskTemplate));

@@ -25,11 +25,10 @@ interface DestroyParts {
 }
 
 /**
- * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs
- * and networks, except those that others are connected to, and with `removeVolumes` the volumes on
- * the connected node; `requireStill` is asked before each removal, and `whyKept` of each thing. May be
- * called again after an interruption. Returns what became of the volumes, and what was kept; volumes
- * of other nodes stay.
+ * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs and
+ * networks, except those that others are connected to, and with `removeVolumes` the volumes on the
+ * connected node; `requireStill` is asked before each removal, and `whyKept` of each thing. May be
+ * called again. Returns what became of the volumes, and what was kept; volumes of other nodes stay.
  *
  * Throws `timeout` when tasks do not end.
  */

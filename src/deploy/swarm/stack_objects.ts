@@ -47,8 +47,7 @@ export const LONGEST_CONTENT: Readonly<Record<ObjectKind, number>> = {
 };
 
 /**
- * The configs and secrets of a model with plain dollars. Changed content makes a new object, since
- * a swarm cannot change one.
+ * The configs and secrets of a model with plain dollars; changed content makes a new one.
  *
  * Throws `unsupported` for a name that is too long, and for content that a swarm refuses.
  */

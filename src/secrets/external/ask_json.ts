@@ -10,8 +10,7 @@ interface JsonAnswer {
 /**
  * Asks a store and reads its JSON. Statuses in `expected` are returned, by default only those below 300.
  *
- * Throws `secret_unresolved` for any other status and for text that is not JSON; bodies are never
- * part of a message.
+ * Throws `secret_unresolved` for any other status and for no JSON; bodies are never part of a message.
  */
 export async function askJson(
   http: HttpClient,

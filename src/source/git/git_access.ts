@@ -70,10 +70,7 @@ export class GitAccess {
     return await this.#login(url, signal);
   }
 
-  /**
-   * A name of the login to a remote, to tell logins apart by: the same while a GitHub App gets new
-   * tokens. It tells nothing of the login.
-   */
+  /** A name of the login to a remote, which tells nothing of it; the same while a GitHub App gets new tokens. */
   loginName(url: RepositoryUrl): string {
     const login = JSON.stringify(resolveLogin(url, this.#parts.credentials));
     return createHash("sha256").update(login).digest("hex");

@@ -55,10 +55,7 @@ export class SmartHttp {
     this.#holds = new HostHolds(parts.clock);
   }
 
-  /**
-   * Time until which a remote, or its host, asked for no more requests by the login that it demands of
-   * us; `undefined` for none.
-   */
+  /** Time until which a remote, or its host, wants no more requests by the login that it demands, if any. */
   heldUntil(url: RepositoryUrl): Date | undefined {
     const asks = this.#asksOf(url);
     return asks && this.#holds.until(asks);

@@ -42,9 +42,6 @@ export interface ExpandOptions {
   readonly mostBytes: number;
   /** Told about submodules without a URL, which stay empty. */
   readonly onUnknown: (path: string) => void;
-  /**
-   * Refuses paths on this machine that authors may not name; submodules on this machine must lie below
-   * `root`, where there is one.
-   */
+  /** Refuses paths on this machine that authors may not name; a submodule's has to be below `root`, if any. */
   readonly check: (url: RepositoryUrl, root?: string) => Promise<void>;
 }
