@@ -1,5 +1,12 @@
 import * as z from "zod";
-import { errors, formatOwner, ownerFrom, type StackKey, type StackOwner } from "../model/mod.ts";
+import {
+  errors,
+  formatOwner,
+  ownerFrom,
+  plainOwner,
+  type StackKey,
+  type StackOwner,
+} from "../model/mod.ts";
 import { askBeforeHandOver, type AskParts } from "../pipeline/mod.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { sourceLocation, sourceNameOf } from "../source/mod.ts";
@@ -66,8 +73,8 @@ export function adoptOperation(
     await askBeforeHandOver({ ...parts, ledger, clock }, key, owner, signal);
     ledger.handOver(key, owner, { releasesOf, also });
     if (ledger.decisions.of(key, 1).length === 0) recordAdopted(ledger, key, owner, clock.now());
-    const was = before === undefined ? {} : { before: ownerOf(before) };
-    return { owner: ownerOf(owner), ...was, asked };
+    const was = before === undefined ? {} : { before: plainOwner(before) };
+    return { owner: plainOwner(owner), ...was, asked };
   });
 }
 
@@ -95,10 +102,6 @@ function requirePolled(
       "then; nothing was changed",
     { told: "no poll is of this source, and it was never refused this stack: is it spelt right?" },
   );
-}
-
-function ownerOf({ source, reference }: StackOwner): StackOwner {
-  return { source, reference };
 }
 
 function wantedOwner(

@@ -11,6 +11,7 @@ import {
 } from "../system/mod.ts";
 import { isObject, type JsonObject, servicesOf, textAt } from "./model.ts";
 import { resourcesOf } from "./resources.ts";
+import { plainDollars } from "./tree_paths.ts";
 
 /** Maps with names chosen by authors, so that a name tells whether its value is secret. */
 export const NAMED_VALUES: ReadonlySet<string> = new Set([
@@ -59,15 +60,16 @@ function* lookedAt(model: ComposeModel): Generator<readonly [number, readonly st
   yield* collect(model, false);
 
   function* collect(value: unknown, isNamed: boolean): ReturnType<typeof lookedAt> {
-    if (typeof value === "string") yield* once("", value, () => embeddedSecrets(undoubled(value)));
-    else if (Array.isArray(value)) {
+    if (typeof value === "string") {
+      yield* once("", value, () => embeddedSecrets(plainDollars(value)));
+    } else if (Array.isArray(value)) {
       yield [0, optionValues(value).filter(worthHiding)];
       for (const each of value) yield* collect(each, false);
     } else if (isObject(value)) {
       for (const [key, inner] of Object.entries(value)) {
         if (isNamed && !isObject(inner) && inner !== null && soundsSecret(key)) {
           const text = String(inner);
-          yield* once(key, text, () => namedSecretParts(key, undoubled(text)));
+          yield* once(key, text, () => namedSecretParts(key, plainDollars(text)));
         }
         yield* collect(inner, NAMED_VALUES.has(key));
       }
@@ -140,13 +142,8 @@ function optionValues(words: readonly unknown[]): string[] {
     const name = typeof word === "string" ? /^--?([\w-]+)$/.exec(word)?.[1] : undefined;
     const value = words[index + 1];
     if (name === undefined || typeof value !== "string" || value.startsWith("-")) return [];
-    return optionSecrets(name, undoubled(value));
+    return optionSecrets(name, plainDollars(value));
   });
-}
-
-/** Undoes that compose doubles dollars in printed values. */
-function undoubled(text: string): string {
-  return text.replaceAll("$$", "$");
 }
 
 /**

@@ -27,6 +27,16 @@ export function isSameOwner(one: StackOwner, other: StackOwner): boolean {
   return [one.reference, other.reference].includes("") || one.reference === other.reference;
 }
 
+/** True for the same source and branch, to the letter: an owner without a branch is not both of two branches. */
+export function isEqualOwner(one: StackOwner | undefined, other: StackOwner): boolean {
+  return one?.source === other.source && one.reference === other.reference;
+}
+
+/** The owner alone, of what says more of it. */
+export function plainOwner({ source, reference }: StackOwner): StackOwner {
+  return { source, reference };
+}
+
 /** The owner for people: `github.com/me/shop`, with its branch where that is known. */
 export function formatOwner({ source, reference }: StackOwner): string {
   return reference === "" ? source : `${source} (${reference})`;

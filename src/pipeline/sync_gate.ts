@@ -1,4 +1,5 @@
 import {
+  isEqualOwner,
   isSameOwner,
   ownerFrom,
   type SourceRequest,
@@ -85,7 +86,5 @@ export function noteDeferred(
   }
   const { retryAt } = hold;
   ledger.deferred.set(key, { trigger, request, asker, ...(retryAt && { retryAt }) });
-  const isAnother = ({ source, reference }: StackOwner) =>
-    source !== asker.source || reference !== asker.reference;
-  ledger.deferred.remove(key, (other) => isSettled(other) && isAnother(other));
+  ledger.deferred.remove(key, (other) => isSettled(other) && !isEqualOwner(other, asker));
 }

@@ -1,6 +1,7 @@
 import {
   errors,
   formatOwner,
+  isEqualOwner,
   isSameOwner,
   ownerOfRelease,
   type StackKey,
@@ -22,7 +23,6 @@ export function handedOver(
 ): StackwrightError | undefined {
   const now = owners.get(key);
   const contested = now?.contested;
-  // An owner without a branch is not both of two branches.
   if (contested !== undefined && !own.some((each) => isEqualOwner(each, contested))) {
     return errors.conflict(
       `${key.name} belongs to ${formatOwner(contested)} by context ${contested.context} as well, ` +
@@ -35,10 +35,6 @@ export function handedOver(
     `${key.name} was handed over to ${formatOwner(now)}: what was under way for its former ` +
       "owner has ended, and what that has changed stays until the new owner's next deployment",
   );
-}
-
-function isEqualOwner(one: StackOwner | undefined, other: StackOwner): boolean {
-  return one?.source === other.source && one.reference === other.reference;
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   errors,
   formerOwner,
   isSameOwner,
+  plainOwner,
   type Release,
   requireNotHeld,
   type StackKey,
@@ -110,7 +111,7 @@ export class Ledger extends LedgerTables {
     by: StackOwner | undefined = this.#ownerOf(key),
   ): Intent {
     const id = this.ids.next();
-    const whose = by && { by: toOwner(by) };
+    const whose = by && { by: plainOwner(by) };
     const intent: Intent = { id, key, kind: "destroy", ...whose, options, ranBefore: [] };
     this.database.transaction(() => {
       requireNotHeld(key, this.holds.get(key), "removed");
@@ -284,7 +285,7 @@ export class Ledger extends LedgerTables {
 
   #ownerOf(key: StackKey): StackOwner | undefined {
     const owner = this.owners.get(key);
-    return owner && toOwner(owner);
+    return owner && plainOwner(owner);
   }
 
   #takeOver(key: StackKey): void {
@@ -309,8 +310,4 @@ export class Ledger extends LedgerTables {
   #now(): number {
     return this.clock.now().getTime();
   }
-}
-
-function toOwner({ source, reference }: StackOwner): StackOwner {
-  return { source, reference };
 }

@@ -3,6 +3,7 @@ import {
   formatAdoption,
   formatOwner,
   inShell,
+  isEqualOwner,
   isSameOwner,
   type StackKey,
   type StackOwner,
@@ -219,9 +220,7 @@ export class Owners extends LedgerTable {
   /** Records a claimant that was refused; writes only new ones. */
   refuse(key: StackKey, wanted: StackOwner): void {
     const known = this.refused(key);
-    const isKnown = known.some((each) =>
-      each.source === wanted.source && each.reference === wanted.reference
-    );
+    const isKnown = known.some((each) => isEqualOwner(each, wanted));
     if (isKnown || known.length >= MOST_REFUSED) return;
     const { source, reference } = wanted;
     this.database.run(`INSERT INTO refused_owners VALUES (?, ?, ?, ?)`, key, source, reference);

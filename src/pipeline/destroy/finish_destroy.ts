@@ -17,6 +17,7 @@ import {
 } from "../../deploy/mod.ts";
 import {
   isStackwrightError,
+  plainOwner,
   requireNotHeld,
   type StackKey,
   type StackwrightError,
@@ -152,11 +153,8 @@ async function removeFiles(
   requireStill?.();
   const current = ledger.current(key);
   const whose = recordedOwner(ledger, key);
-  const owner = whose && current && {
-    source: whose.source,
-    reference: whose.reference,
-    repository: current.revision.source.name,
-  };
+  const owner = whose && current &&
+    { ...plainOwner(whose), repository: current.revision.source.name };
   const before = current === undefined ? { files: {}, directories: [] } : ledger.live(current);
   return { isKept: await keepWritten(parts, key, { owner, before }, signal), deleted: [] };
 }

@@ -1,4 +1,4 @@
-import { errors } from "../../model/mod.ts";
+import { errors, partsOfPath } from "../../model/mod.ts";
 import { createPauses } from "../../system/mod.ts";
 import { AT_ONCE } from "../git/tree_object.ts";
 
@@ -47,7 +47,7 @@ export async function checkLinks(links: ReadonlyMap<string, string>): Promise<vo
   const budget = { characters: MOST_LOOKED_UP };
   const targets = new Map<string, readonly string[] | undefined>();
   for (const [path, target] of links) {
-    targets.set(path, target.startsWith("/") ? undefined : partsOf(target));
+    targets.set(path, target.startsWith("/") ? undefined : partsOfPath(target));
     await pauses.after(target.length);
   }
   for (const [path, target] of links) {
@@ -119,9 +119,4 @@ function pay(budget: { characters: number }, characters: number): void {
     "the symbolic links have too long paths, or lead through each other too often; let them lead to " +
       "files directly",
   );
-}
-
-/** The names in a target, and its `..`: any number of slashes divides two names, and `.` leads nowhere. */
-function partsOf(target: string): string[] {
-  return target.split("/").filter((part) => part !== "" && part !== ".");
 }
