@@ -18,8 +18,7 @@ export type { ContainerRecipe } from "./container_recipe.ts";
 export type * from "./engine_facts.ts";
 
 /**
- * The Engine API, as far as Stackwright uses it. Names and ids are interchangeable where the API
- * takes either.
+ * The Engine API, as far as Stackwright uses it. Names and ids are the same where it takes either.
  *
  * Every call throws `engine_unreachable` when the engine does not answer, `engine_refused` with
  * method, path, status and the engine's own message when it answers with an error, and the signal's

@@ -19,9 +19,8 @@ const MOST_CHARACTERS = 100;
 const LONGEST = 4e12;
 
 /**
- * Reads a duration of the configuration: a number or a text of digits is
- * seconds, anything else is a Go duration such as `1h30m`. The result is whole seconds and may be
- * negative; ranges are the caller's rule.
+ * Reads a duration of the configuration: a number or a text of digits is seconds, anything else is a Go
+ * duration such as `1h30m`. Whole seconds, perhaps negative; ranges are the caller's rule.
  *
  * Throws `bad_request` when the text is no duration, is not a whole number of seconds, or is too large.
  */

@@ -6,10 +6,9 @@ import type { ReleaseService } from "./release.ts";
 export const SHARES = "shares the";
 
 /**
- * Adds the followers to plans: services that share something with a replaced service are recreated
- * too, along whole chains. A running container whose namespace owner is started again is recreated
- * as well, since it would stay in the dead namespace. An owner that was only paused or renamed
- * keeps its namespace.
+ * Adds the followers to plans: services that share something with a replaced service are recreated too,
+ * along whole chains. A running container whose namespace owner is started again is recreated as well,
+ * since it would stay in the dead namespace. One that was only paused or renamed keeps it.
  */
 export function withFollowers(
   plans: readonly ServicePlan[],

@@ -32,9 +32,8 @@ export interface EarlierAttempts {
 }
 
 /**
- * Recreates services that did not work in a failed attempt at the same release. The containers it
- * left behind carry the right digests, so comparing digests would keep or merely start them, and
- * count that as success.
+ * Recreates services that did not work in a failed attempt at the same release. The containers it left
+ * have the right digests: comparing these would keep or merely start them, as a success.
  */
 export function planAfterFailure(
   release: Pick<Release, "digest" | "services">,

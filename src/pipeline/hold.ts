@@ -92,8 +92,7 @@ export type HeldDecision =
  * of the deployed release comes back, and nothing newer. A returned repair has its files and images
  * there; nothing that runs was changed.
  *
- * An engine that does not answer leaves the hold as it is: nobody asked for a repair, so nobody
- * gets an error.
+ * An engine that does not answer changes no hold: nobody asked for a repair, so nobody gets an error.
  */
 export async function decideHeld(
   parts: PipelineParts,

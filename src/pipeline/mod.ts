@@ -1,7 +1,6 @@
 /**
- * The steps of the pipeline that need more than one room: reading a deployment's inputs, making its
- * release, preparing images, carrying a plan out, destroying, recovering. `../pipeline.ts` puts them
- * in order.
+ * The steps of the pipeline that need several rooms: reading a deployment's inputs, making its release,
+ * images, carrying a plan out, destroying, recovering. `../pipeline.ts` puts them in order.
  */
 export { act, type ToDo, waitForJobs } from "./act.ts";
 

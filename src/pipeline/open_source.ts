@@ -194,8 +194,7 @@ export function targetOf(
  * configuration file at the revision. Returns them only if all are valid; whether their names are
  * unique is checked after discoveries are expanded.
  *
- * Throws `config_not_found` when the file is missing, `config_invalid` with every problem and its
- * position.
+ * Throws `config_not_found` for a missing file, `config_invalid` with every problem and its position.
  */
 async function readDeployments(
   parts: PipelineParts,

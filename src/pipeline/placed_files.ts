@@ -70,8 +70,7 @@ type ToDisk = (
 
 /**
  * A recorded release with its tree on disk, checked again for safety, and for whose its volumes and
- * networks are by now; `undefined` when its tree can neither be found nor fetched. Throws as
- * {@link requireRules} does.
+ * networks are by now; `undefined` where its tree cannot be had. Throws as {@link requireRules} does.
  */
 export const bringToDisk: ToDisk = async (parts, recorded, signal) => {
   const onDisk = await placeOnDisk(parts, recorded, signal);

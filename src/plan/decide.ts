@@ -12,9 +12,8 @@ import { changedInputs, driftOf, inPlaceReasons, replaceReasons } from "./replac
 import type { DecideInput } from "./decide_input.ts";
 
 /**
- * Decides what to do to every service so that the engine matches the release, and why. Containers
- * are judged by Stackwright's digest label alone: compose's hash means different things in
- * different versions.
+ * Decides what to do to every service so that the engine matches the release, and why. Containers are
+ * judged by Stackwright's digest label alone: compose's hash depends on its version.
  */
 export function decide(asked: DecideInput): Plan {
   const input = { ...asked, observed: inOrder(asked.observed) };

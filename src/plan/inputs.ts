@@ -4,9 +4,8 @@ import type { InputChange, InputClosure } from "../model/mod.ts";
 const ABSENT = "absent";
 
 /**
- * Differences between the inputs a release was made from and the inputs now. Empty means that the
- * release is still what the source asks for, without rendering it again. Only meaningful for a
- * complete closure.
+ * Differences between the inputs of a release and the inputs now. Empty means that the release is still
+ * what the source asks for, without rendering it again. Only meaningful for a complete closure.
  */
 export function changedInputs(
   deployed: InputClosure,

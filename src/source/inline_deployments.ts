@@ -4,9 +4,8 @@ import { ofRepository, sourceLocation } from "./source_name.ts";
 
 /**
  * The inline deployments that the operator's polls have for a source: those of every entry with the
- * same repository, reference and target, in the order of the entries; never merged. When there are
- * any, a webhook deploys them and does not read the repository's file. Empty when no entry with
- * inline deployments matches.
+ * same repository, reference and target, in the order of the entries; never merged. When there are any,
+ * a webhook deploys them and does not read the repository's file. Empty when no such entry matches.
  *
  * `repository` is a URL or a name (`host/owner/repo`; of an artifact without its tag); scheme,
  * credentials and `.git` do not count, and letter case as for {@link ofRepository}. A short reference is the branch of that name.

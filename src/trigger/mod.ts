@@ -1,7 +1,6 @@
 /**
  * The outside becomes Work: webhooks, polls at an interval or on a schedule, schedules of jobs, and
- * events of containers. A trigger only says that something should be looked at; it never decides
- * what to do about it.
+ * events of containers. A trigger only says that something is to be looked at; it decides nothing.
  */
 export type { IntervalStart } from "./interval_start.ts";
 export * from "./job_scheduler.ts";

@@ -31,9 +31,8 @@ const MOST_DUE = 1000;
 const LEAST_PAUSE_MS = 10_000;
 
 /**
- * Starts retries for sources without polls: after a webhook nothing else would retry them. Waits
- * for the earliest retry. The source is resolved anew, as for a webhook. Retries do not outlive the
- * process.
+ * Starts retries for sources without polls: after a webhook nothing else would retry them. Waits for
+ * the earliest. The source is resolved anew. Retries do not outlive the process.
  */
 export class RetryAlarm {
   readonly #parts: RetryAlarmParts;

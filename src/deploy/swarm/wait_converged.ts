@@ -27,8 +27,7 @@ interface ConvergenceWait {
  * {@link TaskProofs} asks, and the engine does not report an update under way. An engine that does not
  * answer is asked again until the deadline.
  *
- * Throws `unhealthy` as soon as one of them cannot work any more, and `timeout` at the deadline,
- * naming what was missing.
+ * Throws `unhealthy` once one of them cannot work any more, and `timeout` with what was missing.
  */
 export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal): Promise<void> {
   const { clock, deadline, services, progress } = wait;

@@ -119,8 +119,7 @@ export function noneLeaderless(error: unknown): never[] {
 /**
  * Refuses to go on with a release where another manager's containers have come, or volumes while
  * nothing of the stack runs: this ledger knows nothing of that manager, which may have deployed under
- * the name meanwhile. Ask it with a fresh look before anything stops or makes containers. Throws
- * `conflict`.
+ * the name meanwhile. Ask it, with a fresh look, before containers stop or are made. Throws `conflict`.
  */
 export async function requireOwnThings(
   parts: Pick<PipelineParts, "ledger" | "host" | "options">,

@@ -151,8 +151,7 @@ function depthFor({ depth }: Wanted): number {
  * commit whose parents were not fetched, counted from 1; infinite when there is none. Pauses during
  * long histories.
  *
- * `listing` is the output of `git rev-list --parents <tip>`, `shallow` the content of git's list of
- * such commits.
+ * `listing` is what `git rev-list --parents <tip>` prints, `shallow` git's list of such commits.
  */
 export async function reachedDepth(tip: string, listing: string, shallow: string): Promise<number> {
   const pauses = createPauses(AT_ONCE);

@@ -24,9 +24,8 @@ interface Parts extends ReaderParts {
 }
 
 /**
- * Reads objects of one mirror through one long-lived program: a question costs a tenth of a
- * millisecond instead of a process. The program is started when needed, ended when idle, and started
- * again when it died.
+ * Reads objects of one mirror through one long-lived program: a question costs a tenth of a millisecond
+ * instead of a process. It is started when needed, ended when idle, and started again when it died.
  */
 export class ObjectReader {
   readonly #parts: Parts;
@@ -41,8 +40,7 @@ export class ObjectReader {
    * What git tells of the object with an id, or a reference name;
    * `undefined` when the mirror does not have it. Names come from us, never from a repository.
    *
-   * Throws `source_invalid` when the mirror cannot be read at all, and `timeout` when git says nothing for
-   * too long.
+   * Throws `source_invalid` when the mirror cannot be read, and `timeout` when git says nothing.
    */
   async info(name: string, signal: AbortSignal): Promise<ObjectInfo | undefined> {
     return await this.#ask("info", name, signal);

@@ -12,8 +12,7 @@ type Reference =
  * Reads a reference: a whole commit id, `HEAD`, a full name (`refs/…`) or a short one, which is a
  * branch first and a tag second.
  *
- * Throws `bad_request` when git could not hold a reference of that name, or would take it for an
- * option.
+ * Throws `bad_request` when git could not hold such a name, or would take it for an option.
  */
 export function parseReference(text: string): Reference {
   if (/^[0-9a-f]{40}$/i.test(text)) return { kind: "commit", id: text.toLowerCase() };
