@@ -1,10 +1,16 @@
 import { posix } from "node:path";
-import type { Problem } from "../model/mod.ts";
+import type { Deployment, Problem } from "../model/mod.ts";
 import { composeFilesIn, type JobChecks, validateCompose } from "./validate_compose.ts";
 import type { Checkout } from "./checkout.ts";
-import { type ComposeText, takesBack } from "./compose_text.ts";
+import { takesBack } from "./compose_text.ts";
 import type { UnmadeMount } from "./mounts_outside.ts";
-import { undefinedNames } from "./undefined_names.ts";
+import {
+  type ActiveProfiles,
+  contentFiles,
+  type ProjectFile,
+  undefinedNames,
+} from "./undefined_names.ts";
+import { sideFilePlace } from "./side_files.ts";
 import { problemsIn } from "./problem_sink.ts";
 import { type DeclaredStack, isEncrypted, notChecked } from "./validate_discovery.ts";
 
@@ -44,7 +50,7 @@ export async function composeFindings(
   const seen = new Set(queue.map(({ file }) => file));
   const missing: { readonly key: string; readonly problem: Problem }[] = [];
   const isShort = deployment.composeFilesGiven && there.size < deployment.composeFiles.length;
-  const whole: (ComposeText | undefined)[] = isShort ? [undefined] : [];
+  const whole: (ProjectFile | undefined)[] = isShort ? [undefined] : [];
   let isUndone = false;
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const { file } = next;
@@ -63,7 +69,7 @@ export async function composeFindings(
     }, jobs);
     findings.problems.push(...problems);
     findings.warnings.push(...warnings);
-    whole.push(read);
+    whole.push(read && { ...read, base: next.base });
     findings.warnings.push(...await unmadeIn(checkout, file, mounts));
     for (const { key, path, base: inside, where = { path: key } } of references) {
       if (!await checkout.exists(path)) {
@@ -78,7 +84,7 @@ export async function composeFindings(
   const certain = missing.filter(({ key }) => !isUndone || key !== "env_file");
   findings.problems.push(...certain.map(({ problem }) => problem));
   const isWhole = !isUndone && missing.every(({ key }) => key !== "include");
-  if (isWhole) findings.problems.push(...namesNowhere(whole));
+  if (isWhole) findings.problems.push(...await foundInWhole(checkout, deployment, whole));
   return findings;
 }
 
@@ -95,8 +101,39 @@ async function unmadeIn(
   return found;
 }
 
-/** The undefined names of a stack; none where one of its files is not known, which may define them. */
-function namesNowhere(files: readonly (ComposeText | undefined)[]): Problem[] {
+/** What the files of a stack tell together; nothing where one of them is not known, which may say more. */
+async function foundInWhole(
+  checkout: Checkout,
+  deployment: Deployment,
+  files: readonly (ProjectFile | undefined)[],
+): Promise<Problem[]> {
   const known = files.filter((each) => each !== undefined);
-  return known.length === files.length ? undefinedNames(known) : [];
+  if (known.length < files.length) return [];
+  const active = await activeProfiles(checkout, deployment);
+  const found = undefinedNames(known, active);
+  for (const { path, file, where } of contentFiles(known, active)) {
+    if (await checkout.holds(path)) continue;
+    found.push({ file, ...where, message: `${path} does not exist` });
+  }
+  return found;
+}
+
+/** A variable by which compose is told of profiles, too. */
+const PROFILES = "COMPOSE_PROFILES";
+
+/** The profiles that are on, as far as the checkout tells. */
+async function activeProfiles(
+  checkout: Checkout,
+  deployment: Deployment,
+): Promise<ActiveProfiles> {
+  const { profiles: names, environment, externalSecrets, externalSecretsFiles } = deployment;
+  let isMore = externalSecretsFiles.length > 0 || PROFILES in environment ||
+    PROFILES in externalSecrets;
+  for (const each of deployment.envFiles) {
+    const { path } = sideFilePlace(deployment, each);
+    // A file that cannot be read, or that is encrypted, may have it.
+    const text = await checkout.read(path).catch(() => PROFILES);
+    isMore ||= [PROFILES, "ENC["].some((sign) => text?.includes(sign));
+  }
+  return { names, isMore };
 }

@@ -1,5 +1,5 @@
 import { type Document, isMap, isScalar, type LineCounter } from "yaml";
-import { type Problem, recordOf } from "../model/mod.ts";
+import { isObject, type JsonObject, type Problem, recordOf } from "../model/mod.ts";
 import type { ComposeText } from "./compose_text.ts";
 import { nearestKey } from "./nearest_key.ts";
 
@@ -28,29 +28,75 @@ function words(text: string): readonly string[] {
   return text.split(" ");
 }
 
+const RULES_OF_UPDATES = "delay failure_action max_failure_ratio monitor order parallelism";
+const HOOK = "command environment privileged user working_dir";
+
+/**
+ * Maps of a compose file with the keys that compose takes in them, all others it refuses; `*` stands for
+ * every key of a map and every entry of a list.
+ */
+const KNOWN_KEYS: readonly (readonly [path: readonly string[], known: readonly string[]])[] = [
+  [[], ROOT_KEYS],
+  [["services", "*"], COMPOSE_SERVICE_KEYS],
+  ...Object.entries({
+    "services.*.blkio_config":
+      "device_read_bps device_read_iops device_write_bps device_write_iops weight weight_device",
+    "services.*.build":
+      "additional_contexts args cache_from cache_to context dockerfile dockerfile_inline entitlements " +
+      "extra_hosts isolation labels network no_cache no_cache_filter platforms privileged provenance " +
+      "pull sbom secrets shm_size ssh tags target ulimits",
+    "services.*.build.secrets.*": "gid mode source target uid",
+    "services.*.configs.*": "gid mode source target uid",
+    "services.*.depends_on.*": "condition required restart",
+    "services.*.deploy": "endpoint_mode labels mode placement replicas resources restart_policy " +
+      "rollback_config update_config",
+    "services.*.deploy.placement": "constraints max_replicas_per_node preferences",
+    "services.*.deploy.resources": "limits reservations",
+    "services.*.deploy.resources.limits": "cpus memory pids",
+    "services.*.deploy.resources.reservations": "cpus devices generic_resources memory",
+    "services.*.deploy.restart_policy": "condition delay max_attempts window",
+    "services.*.deploy.rollback_config": RULES_OF_UPDATES,
+    "services.*.deploy.update_config": RULES_OF_UPDATES,
+    "services.*.develop": "watch",
+    "services.*.env_file.*": "format path required",
+    "services.*.healthcheck": "disable interval retries start_interval start_period test timeout",
+    "services.*.logging": "driver options",
+    "services.*.networks.*": "aliases driver_opts gw_priority interface_name ipv4_address " +
+      "ipv6_address link_local_ips mac_address priority",
+    "services.*.ports.*": "app_protocol host_ip mode name protocol published target",
+    "services.*.post_start.*": HOOK,
+    "services.*.pre_start.*": `${HOOK} image per_replica`,
+    "services.*.pre_stop.*": HOOK,
+    "services.*.secrets.*": "gid mode source target uid",
+    "services.*.ulimits.*": "hard soft",
+    "services.*.volumes.*": "bind consistency image read_only source target tmpfs type volume",
+    "services.*.volumes.*.bind": "create_host_path propagation recursive selinux",
+    "services.*.volumes.*.tmpfs": "mode size",
+    "services.*.volumes.*.volume": "labels nocopy subpath",
+    "configs.*": "content environment external file labels name template_driver",
+    "networks.*": "attachable driver driver_opts enable_ipv4 enable_ipv6 external internal ipam " +
+      "labels name",
+    "secrets.*": "driver driver_opts environment external file labels name template_driver",
+    "volumes.*": "driver driver_opts external labels name",
+  }).map(([path, keys]) => [path.split("."), words(keys)] as const),
+];
+
 /** Most unknown keys of a file that are looked at: more are hardly typing mistakes. */
 const MOST_UNKNOWN = 100;
 
 /**
- * Problems of unknown keys at the root and in services that differ little from a key of compose: no
- * compose is handed what it does not know. Other unknown keys may belong to a newer compose.
+ * Problems of unknown keys that differ little from a key of compose in the same place: no compose is handed
+ * what it does not know. Other unknown keys may belong to a newer compose.
  */
 export function misspelledKeys({ file, documents, lines }: ComposeText): Problem[] {
-  const unknown = documents.flatMap(({ document, value }) => {
-    const root = recordOf(value);
-    const places = [
-      { path: [] as string[], map: root, known: ROOT_KEYS },
-      ...Object.entries(recordOf(root["services"])).map(([name, service]) => ({
-        path: ["services", name],
-        map: recordOf(service),
-        known: COMPOSE_SERVICE_KEYS,
-      })),
-    ];
-    return places.flatMap(({ path, map, known }) =>
-      Object.keys(map).filter((key) => !known.includes(key) && !key.startsWith("x-"))
-        .map((key) => ({ document, path, key, known }))
-    );
-  });
+  const unknown = documents.flatMap(({ document, value }) =>
+    KNOWN_KEYS.flatMap(([pattern, known]) =>
+      mapsAt(value, pattern).flatMap(({ path, map }) =>
+        Object.keys(map).filter((key) => !known.includes(key) && !key.startsWith("x-"))
+          .map((key) => ({ document, path, key, known }))
+      )
+    )
+  );
   return unknown.slice(0, MOST_UNKNOWN).flatMap(({ document, path, key, known }) => {
     const near = nearestKey(key, known);
     if (near === undefined) return [];
@@ -58,6 +104,17 @@ export function misspelledKeys({ file, documents, lines }: ComposeText): Problem
     const at = placeOf(document, path, key, lines);
     return [{ file, ...at, path: [...path, key].join("."), message }];
   });
+}
+
+/** The maps at a path, in which `*` is every key. */
+function mapsAt(value: unknown, [key, ...rest]: readonly string[], path: readonly string[] = []): {
+  readonly path: readonly string[];
+  readonly map: JsonObject;
+}[] {
+  if (key === undefined) return isObject(value) ? [{ path, map: value }] : [];
+  const below = Array.isArray(value) ? Object.entries(value) : Object.entries(recordOf(value));
+  return below.filter(([name]) => key === "*" || key === name)
+    .flatMap(([name, each]) => mapsAt(each, rest, [...path, name]));
 }
 
 /** Line and column of a key; empty for a key that came by a merge. */

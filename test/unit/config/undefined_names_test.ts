@@ -1,14 +1,34 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readCompose } from "../../../src/config/compose_text.ts";
-import { undefinedNames } from "../../../src/config/undefined_names.ts";
+import {
+  type ActiveProfiles,
+  contentFiles,
+  undefinedNames,
+} from "../../../src/config/undefined_names.ts";
+
+const NONE: ActiveProfiles = { names: [], isMore: false };
+
+/** Files of one project, each in a directory of its own. */
+function project(...texts: readonly string[]) {
+  return texts.map((text, at) => ({ ...readCompose(text, `${at}.yaml`), base: `d${at}` }));
+}
 
 /** What is found in files that all say something of the same service. */
 function found(...said: readonly string[]): string[] {
-  const files = said.map((text, at) =>
-    readCompose(`services: {a: {${text}}}\nsecrets: {s: }\nconfigs: {c: }\n`, `${at}.yaml`)
+  const files = project(
+    ...said.map((text) => `services: {a: {${text}}}\nsecrets: {s: }\nconfigs: {c: }\n`),
   );
-  return undefinedNames(files).map(({ file, message }) => `${file} ${message.split(" ").at(-1)}`);
+  return undefinedNames(files, NONE).map(({ file, message }) =>
+    `${file} ${message.split(" ").at(-1)}`
+  );
+}
+
+/** What service `a` is told that stands beside `b`, `off` of a profile, and `un` of one that nobody knows. */
+function beside(said: string, active = NONE): string[] {
+  const others = "b: {image: b}, off: {image: b, profiles: [p]}, un: {profiles: ['${X}']}";
+  return undefinedNames(project(`services: {a: {${said}}, ${others}}\n`), active)
+    .map(({ path, message }) => `${path}: ${/"[^"]*"/.exec(message)?.[0]}`);
 }
 
 describe("undefinedNames()", () => {
@@ -49,5 +69,86 @@ describe("undefinedNames()", () => {
     assert.deepEqual(found("secrets: [{source: gone, target: t}]", "secrets: [s]"), [
       '0.yaml "gone"',
     ]);
+  });
+
+  it("finds what is named by every key that names something", () => {
+    const said: readonly (readonly [string, string])[] = [
+      ["links: [b, 'gone:x']", "links"],
+      ["network_mode: 'service:gone'", "network_mode"],
+      ["ipc: 'service:gone'", "ipc"],
+      ["pid: 'service:gone'", "pid"],
+      ["uts: 'service:gone'", "uts"],
+      ["volumes_from: ['b:ro', gone]", "volumes_from"],
+      ["extends: gone", "extends"],
+      ["extends: {service: gone}", "extends"],
+      ["build: {context: ., secrets: [gone]}", "build.secrets"],
+      ["models: [gone]", "models"],
+    ];
+    for (const [text, key] of said) {
+      assert.deepEqual(beside(text), [`services.a.${key}: "gone"`], text);
+    }
+    const fine = [
+      "links: [b, 'b:x', '${L}', '${L}:x']",
+      "network_mode: host",
+      "network_mode: 'container:gone'",
+      "network_mode: 'service:${N}'",
+      "volumes_from: ['container:gone', 'container:gone:ro', '${V}']",
+      "extends: {service: b}",
+      "extends: off",
+      "build: .",
+    ];
+    for (const text of fine) assert.deepEqual(beside(text), [], text);
+    assert.deepEqual(found("network_mode: 'service:gone'", "network_mode: host"), []);
+    assert.deepEqual(found("links: [gone]", "links: [a]"), ['0.yaml "gone"']);
+  });
+
+  it("finds services whose profiles are off, where that is sure and a service needs them", () => {
+    const off = (key: string) => [`services.a.${key}: "off"`];
+    assert.deepEqual(beside("depends_on: [off, un]"), off("depends_on"));
+    assert.deepEqual(beside("links: [off]"), off("links"));
+    assert.deepEqual(beside("network_mode: 'service:off'"), off("network_mode"));
+    assert.deepEqual(beside("volumes_from: [off]"), off("volumes_from"));
+    const optional = "depends_on: {off: {condition: service_started, required: false}}";
+    assert.deepEqual(beside(optional), []);
+    assert.deepEqual(beside(`${optional}, links: [off]`), []);
+    assert.deepEqual(found("profiles: [p], depends_on: [a]"), []);
+    for (const names of [["p"], ["*"], ["${P}"]]) {
+      assert.deepEqual(beside("depends_on: [off]", { names, isMore: false }), [], names[0]);
+    }
+    assert.deepEqual(beside("depends_on: [off]", { names: ["q"], isMore: false }).length, 1);
+    assert.deepEqual(beside("depends_on: [off]", { names: [], isMore: true }), []);
+    const said = "depends_on: [gone], profiles: [q]";
+    assert.deepEqual(beside(said, { names: ["q"], isMore: false }).length, 1);
+    // It has the profile of what it extends, too.
+    assert.deepEqual(beside("extends: off, depends_on: [gone]"), []);
+  });
+});
+
+describe("contentFiles()", () => {
+  const paths = (...texts: readonly string[]) =>
+    contentFiles(project(...texts), NONE).map(({ path, file }) => `${file} ${path}`);
+
+  it("are those of configs and secrets that deployed services get", () => {
+    const defined = "configs: {c: {file: ./c.conf}}\nsecrets: {s: {file: s.txt}}\n";
+    const all = `services: {a: {configs: [c], secrets: [{source: s, target: t}]}}\n${defined}`;
+    assert.deepEqual(paths(all), ["0.yaml d0/c.conf", "0.yaml d0/s.txt"]);
+    assert.deepEqual(paths("services: {a: {configs: [c]}}\n", defined), ["1.yaml d1/c.conf"]);
+    assert.deepEqual(paths(`services: {a: {build: {secrets: [s]}}}\n${defined}`), [
+      "0.yaml d0/s.txt",
+    ]);
+    const unused = ["a: {image: b}", "a: {configs: [c], profiles: [p]}", "a: {configs: ['${C}']}"];
+    for (const said of unused) assert.deepEqual(paths(`services: {${said}}\n${defined}`), [], said);
+  });
+
+  it("are not those that something may replace, or that lie elsewhere", () => {
+    const used = (file: string) => `services: {a: {configs: [c]}}\nconfigs: {c: {${file}}}\n`;
+    for (const file of ["/etc/x", "~/x", "../x/../../y", "${X}/y"]) {
+      assert.deepEqual(paths(used(`file: '${file}'`)), [], file);
+    }
+    assert.deepEqual(paths(used("external: true")), []);
+    assert.deepEqual(paths(used("file: a"), "configs: {c: {file: b}}\n"), []);
+    const other =
+      "services: {a: {configs: [{source: d, target: /c}]}}\nconfigs: {d: {external: true}}\n";
+    assert.deepEqual(paths(used("file: a"), other), []);
   });
 });

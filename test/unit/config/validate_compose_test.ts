@@ -174,6 +174,42 @@ services:
     ]);
   });
 
+  it("finds misspelled keys below services and resources, too, and leaves free maps alone", () => {
+    const text = `services:
+  web:
+    image: b
+    healthcheck: {tests: [CMD, a], disabled: true}
+    deploy: {replica: 2, resources: {limit: {cpus: 1}, limits: {memori: 1m}}}
+    depends_on: {db: {conditon: service_healthy}}
+    volumes: ["a:/a", {type: bind, source: ./b, targt: /b, bind: {create_hostpath: true}}]
+    ports: ["80", {targets: 80}]
+    post_start: [{comand: a}]
+    logging: {driver: json-file, options: {drivers: a}}
+    environment: {imagee: a}
+    build: {context: ., args: {contexts: a}, something_new: 1}
+  db: {image: b, networks: {back: {alias: [a]}}, ulimits: {nofile: {sof: 1}}}
+volumes: {a: {drivr: local, driver_opts: {typ: a}}}
+secrets: {s: {fle: a}}
+`;
+    const { problems } = validateCompose(text, { file: "c.yaml", base: "." });
+    assert.deepEqual(problems.map(({ path, line }) => `${line} ${path}`).sort(), [
+      "13 services.db.networks.back.alias",
+      "13 services.db.ulimits.nofile.sof",
+      "14 volumes.a.drivr",
+      "15 secrets.s.fle",
+      "4 services.web.healthcheck.disabled",
+      "4 services.web.healthcheck.tests",
+      "5 services.web.deploy.replica",
+      "5 services.web.deploy.resources.limit",
+      "5 services.web.deploy.resources.limits.memori",
+      "6 services.web.depends_on.db.conditon",
+      "7 services.web.volumes.1.bind.create_hostpath",
+      "7 services.web.volumes.1.targt",
+      "8 services.web.ports.1.targets",
+      "9 services.web.post_start.0.comand",
+    ]);
+  });
+
   it("reports what is wrong with a job", () => {
     for (const labels of ['{stackwright.job.enabled: "true"}', "[cd.doco.job.enabled=true]"]) {
       const { problems } = validateCompose(`services: {a: {labels: ${labels}}}`, {

@@ -124,6 +124,42 @@ describe("validateCheckout", () => {
     );
   });
 
+  it("validateCheckout() finds a service whose profile is off, unless something may turn it on", async () => {
+    const compose = "services: {a: {image: a, links: [b]}, b: {image: a, profiles: [p]}}\n";
+    const found = async (more: Record<string, string> = {}, config = "") => {
+      const files = { ".stackwright.yaml": `name: a\n${config}`, "compose.yaml": compose, ...more };
+      return (await problems(files)).map((each) => each.split(",")[0]);
+    };
+    const off = 'compose.yaml:1:34: services.a.links: no profile of service "b" is active';
+    assert.deepEqual(await found(), [off]);
+    assert.deepEqual(await found({ ".env": "A=b\n" }, "profiles: [q]\n"), [off]);
+    assert.deepEqual(await found({}, "profiles: [p]\n"), []);
+    assert.deepEqual(await found({ ".env": "COMPOSE_PROFILES=p\n" }), []);
+    assert.deepEqual(await found({ "c.env": "COMPOSE_PROFILES=p\n" }, "env_files: [c.env]\n"), []);
+    assert.deepEqual(await found({}, "environment: {COMPOSE_PROFILES: p}\n"), []);
+    assert.deepEqual(await found({}, "external_secrets: {COMPOSE_PROFILES: a}\n"), []);
+    const secret = { ".env": "sops_version=3\nsops_mac=ENC[AES256_GCM,a]\nX=ENC[AES256_GCM,a]\n" };
+    assert.deepEqual(await found(secret), []);
+  });
+
+  it("validateCheckout() finds configs and secrets whose file is not there", async () => {
+    const files = {
+      ".stackwright.yaml": "name: a\nworking_dir: app\n",
+      "app/compose.yaml": "include: [more/c.yaml]\nservices: {a: {image: a, configs: [c, d]}}\n" +
+        "configs: {c: {file: ./gone}, d: {file: dir}, unused: {file: nowhere}}\n",
+      "app/dir/file": "",
+      "app/more/c.yaml": "services: {b: {image: a, secrets: [s, t]}}\n" +
+        "secrets: {s: {file: ../s.txt}, t: {file: t.txt}}\n",
+      "app/s.txt": "",
+    };
+    assert.deepEqual(await problems(files), [
+      "app/compose.yaml:3:21: configs.c.file: app/gone does not exist",
+      "app/more/c.yaml:2:42: secrets.t.file: app/more/t.txt does not exist",
+    ]);
+    const undone = { ...files, "app/dir/file": "", "app/more/c.yaml": "x-a: !reset null\n" };
+    assert.deepEqual(await problems(undone), []);
+  });
+
   it("validateCheckout() reports every problem of every file", async () => {
     const files = {
       ".stackwright.yaml": "name: a\ncompose_files: [x.yaml, y.yaml]\nenv_files: [.env, e.env]\n" +
