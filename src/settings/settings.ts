@@ -6,6 +6,7 @@ import {
   type PollEntry,
   type SyncWindow,
 } from "../config/mod.ts";
+import { readAgeKey } from "./age_key.ts";
 import { memberOf } from "../model/mod.ts";
 import { absolute, defaultDataDir } from "./data_dir.ts";
 import { deploySettings } from "./deploy_settings.ts";
@@ -70,7 +71,7 @@ export function everySetting(
       hostDir: absolute(reader, "DATA_HOST_DIR"),
     },
     /** Keys of encrypted files: text with age identities, a line each. */
-    sops: { ageKey: ageKey(reader) },
+    sops: { ageKey: readAgeKey(reader) },
     /** The engine client's own variables, as they are. */
     docker: {
       host: reader.text("DOCKER_HOST"),
@@ -141,22 +142,6 @@ function proxy(reader: VariableReader, name: SettingName): string | undefined {
   if (text === undefined) return undefined;
   if (!/^https?:\/\/[^\s/]/i.test(text) || !URL.canParse(text)) {
     reader.refuse(name, "expected the URL of a proxy, such as http://proxy.example.com:3128");
-  }
-  return text;
-}
-
-/** The form is checked, and no line is shown: a mistyped key is a key. */
-function ageKey(reader: VariableReader): string | undefined {
-  const text = reader.text("SOPS_AGE_KEY");
-  const lines = (text ?? "").split("\n").map((line) => line.trim());
-  const wrong = lines.findIndex((line) =>
-    line !== "" && !line.startsWith("#") && !/^AGE-(?:SECRET-KEY|PLUGIN)-[A-Z0-9-]+$/.test(line)
-  );
-  if (wrong >= 0) {
-    reader.refuse(
-      reader.origin("SOPS_AGE_KEY"),
-      `line ${wrong + 1} is no age identity: expected AGE-SECRET-KEY-…, one a line`,
-    );
   }
   return text;
 }

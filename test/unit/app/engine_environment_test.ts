@@ -69,7 +69,7 @@ describe("passedVariables", () => {
     ["a secret inside another variable", { API_SECRET: canary, DSN: `db://u:${canary}@h` }],
     ["a secret from a file", { API_SECRET_FILE: "/secret", COPY: "canary-from-file" }],
     ["a very short secret", { API_SECRET: "can", COPY: "can" }],
-    ["SOPS_AGE_KEY", { SOPS_AGE_KEY: "AGE-SECRET-KEY-1CANARY", COPY: "AGE-SECRET-KEY-1CANARY" }],
+    ["SOPS_AGE_KEY", { SOPS_AGE_KEY: "AGE-PLUGIN-A-1CANARY", COPY: "AGE-PLUGIN-A-1CANARY" }],
     ["GITHUB_APP_PRIVATE_KEY", { GITHUB_APP_ID: "1", GITHUB_APP_PRIVATE_KEY: canary }],
     ["SECRET_PROVIDER_ACCESS_TOKEN", { SECRET_PROVIDER_ACCESS_TOKEN: canary }],
     ["VAULT_TOKEN, which the sops program gets", { VAULT_TOKEN: canary }],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { posix } from "node:path";
+import { generateHybridIdentity, generateIdentity } from "age-encryption";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import {
   type Environment,
@@ -12,6 +13,7 @@ import {
   SETTINGS_TABLE,
   type SettingsOptions,
 } from "../../../src/settings/mod.ts";
+import { SOPS_AGE_KEY } from "../secrets/sops/real_files.ts";
 
 const FILES: Record<string, string> = {
   "/secret": "  from file\n",
@@ -229,8 +231,8 @@ describe("readSettings", () => {
     [{ HTTP_PROXY: "http://p:3128", HTTPS_PROXY: "https://u:p@q", NO_PROXY: "a, .b" }, {
       proxy: { http: "http://p:3128", https: "https://u:p@q", noProxy: ["a", ".b"] },
     }],
-    [{ SOPS_AGE_KEY: "# mine\n\nAGE-SECRET-KEY-1QX\nAGE-PLUGIN-YUBIKEY-1QX" }, {
-      sops: { ageKey: "# mine\n\nAGE-SECRET-KEY-1QX\nAGE-PLUGIN-YUBIKEY-1QX" },
+    [{ SOPS_AGE_KEY: `# mine\n\n${SOPS_AGE_KEY}\nAGE-PLUGIN-YUBIKEY-1QX` }, {
+      sops: { ageKey: `# mine\n\n${SOPS_AGE_KEY}\nAGE-PLUGIN-YUBIKEY-1QX` },
     }],
     [{ SOURCE_URL_REWRITES: "GitHub.com: https://mirror\n" }, {
       git: { ...git, urlRewrites: { "github.com": "https://mirror" } },
@@ -484,9 +486,37 @@ describe("readSettings for what this version does not have", () => {
   }
 
   it("readSettings() refuses a line of SOPS_AGE_KEY that is no identity, without showing it", () => {
-    assert.deepEqual(lines({ SOPS_AGE_KEY: "AGE-SECRET-KEY-1QX\nage1canary" }), [
+    assert.deepEqual(lines({ SOPS_AGE_KEY: `${SOPS_AGE_KEY}\nage1canary` }), [
       "SOPS_AGE_KEY: line 2 is no age identity: expected AGE-SECRET-KEY-…, one a line",
     ]);
+    const damaged = (length: number) => [
+      `SOPS_AGE_KEY: line 1 is a damaged age identity (${length} characters with a wrong checksum): it ` +
+      "was cut off or mistyped; take the whole line that age-keygen wrote",
+    ];
+    for (const length of [16, 30, 73]) {
+      assert.deepEqual(lines({ SOPS_AGE_KEY: SOPS_AGE_KEY.slice(0, length) }), damaged(length));
+    }
+    assert.deepEqual(lines({ SOPS_AGE_KEY: SOPS_AGE_KEY.replace("QXR", "XQR") }), damaged(74));
+  });
+
+  it("readSettings() takes the identities that age makes, also post-quantum ones", async () => {
+    for (const make of [generateIdentity, generateHybridIdentity]) {
+      const key = await make();
+      assert.equal(read({ SOPS_AGE_KEY: key }).sops.ageKey, key);
+      assert.equal(lines({ SOPS_AGE_KEY: key.slice(0, -1) }).length, 1);
+    }
+  });
+
+  it("readSettings() refuses a key for SOPS without an identity, by the name that was set", () => {
+    const expected = "expected AGE-SECRET-KEY-…, one a line";
+    assert.deepEqual(lines({ SOPS_AGE_KEY_FILE: "/empty" }), [
+      `SOPS_AGE_KEY_FILE: it has no age identity, it is empty: ${expected}`,
+    ]);
+    assert.deepEqual(lines({ SOPS_AGE_KEY: "# created: today" }), [
+      `SOPS_AGE_KEY: it has no age identity, only comments: ${expected}`,
+    ]);
+    assert.equal(lines({ SOPS_AGE_KEY_FILE: "/gone" }).length, 1);
+    assert.equal(read({ SOPS_AGE_KEY: "" }).sops.ageKey, undefined);
   });
 
   it("readSettings() has nothing to say about a tool server with a key", () => {

@@ -10,9 +10,9 @@ import {
   type SettingRow,
   SETTINGS_TABLE,
 } from "../../../src/settings/mod.ts";
+import { SOPS_AGE_KEY } from "../secrets/sops/real_files.ts";
 
 const SOURCE = join(dirname(fileURLToPath(import.meta.url)), "../../../src");
-const AGE = `AGE-SECRET-KEY-1${"Q".repeat(58)}`;
 
 /** Variables that a variable needs beside it, for those that mean nothing alone. */
 const BESIDE: Readonly<Record<string, Environment>> = {
@@ -80,7 +80,7 @@ const VALUES: Readonly<Record<string, readonly [string, string]>> = {
     `[{domains: [${domain}], git_access_token: x}]`
   ) as [string, string],
   SOURCE_URL_REWRITES: ["{git.example: mirror.example}", "{}"],
-  SOPS_AGE_KEY: ["", AGE],
+  SOPS_AGE_KEY: ["", SOPS_AGE_KEY],
   POLL_CONFIG: ["[{url: https://git.example/a/b.git}]", "[]"],
   SECRET_PROVIDER: ["", "webhook"],
   SECRET_PROVIDER_WEBHOOK_STORES: [STORE, STORE.replace("a:", "b:")],
