@@ -19,6 +19,7 @@ import {
 import { decideTarget } from "./decide_target.ts";
 import { type Decision, messageFor } from "./decision.ts";
 import { failedBefore } from "./hold.ts";
+import { begunChange } from "./decide/under_way.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
@@ -166,14 +167,14 @@ async function planDeployment(
   const failed = decision.kind === "deploy" && wanted !== undefined
     ? failedBefore(parts, told, wanted.digest)
     : "";
-  const goesOn = busy(parts, key);
+  const begun = begunChange(parts, key);
   // Its containers are there, and whether they are good is not known: that is no stack in sync.
-  const isHalf = goesOn !== "" && plan.kind === "skip" && plan.reason === "no_changes" &&
+  const isHalf = begun !== undefined && plan.kind === "skip" && plan.reason === "no_changes" &&
     before !== after;
   const { message, services } = plan;
-  const more = first(plan) + failed + goesOn;
+  const more = first(plan) + failed + (begun === undefined ? "" : `; ${begun.what}`);
   const shown: Plan = isHalf
-    ? { kind: "deploy", message: goesOn.slice(2), services }
+    ? { kind: "deploy", message: `${begun.what}; ${begun.meaning}`, services }
     : { ...plan, message: message + more };
   // Not in the id: when it is tried again makes it no other plan.
   return { ...key, id: idOf(parts, key, facts), plan: shown, before, after };
@@ -192,11 +193,6 @@ function firstBy({ ledger }: PipelineParts, key: StackKey): (plan: Plan) => stri
     const isSame = plan.kind === "skip" && plan.reason === "no_changes";
     return isSame ? `; apply makes what runs that of ${to}` : "";
   };
-}
-
-/** Says that what is planned is under way, or was interrupted, so that what runs is half of it; empty for others. */
-function busy({ ledger }: PipelineParts, key: StackKey): string {
-  return ledger.isUnderWay(key) ? "; a change of it is under way, or was interrupted" : "";
 }
 
 /**

@@ -383,7 +383,10 @@ describe("stackwright plan", () => {
       await until(async () => await starting() !== undefined);
       const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
       assert.doesNotMatch(out, /nothing to do|no changes/);
-      assert.match(out, /: a change of it is under way, or was interrupted$/m);
+      assert.match(
+        out,
+        /: deploy: a deployment of release 2 is under way; services are compared with what runs by now, the diff with release 1; what comes next is decided when it has ended: against release 2, or release 1 where it fails$/m,
+      );
       assert.match(out, /^plan: 1 stack, 1 with changes/m);
       world.fake?.setHealth(await starting() ?? "", "healthy");
       await poll;
