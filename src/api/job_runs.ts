@@ -22,13 +22,56 @@ export function lastJobRuns(
   return (key, name) => known.get(`${formatStackKey(key)} scheduled:${name}`);
 }
 
-/** The last run of a job, whose container may have been started only: then that tells how it ended. */
+/**
+ * The last run of a job, whose container may have been started only: then that tells how it ended. `output`
+ * is what the container printed last, to end a sentence with.
+ */
 export function endOf(
   run: Run | undefined,
   { state, exitCode = 0 }: Pick<ObservedContainer, "state" | "exitCode">,
+  output = "",
 ): Run | undefined {
   if (state !== "exited" || exitCode === 0 || run?.status !== "succeeded") return run;
-  const message = `its container was started, and exited with status ${exitCode}`;
+  const message = `its container was started, and exited with status ${exitCode}${output}`;
   const targets = run.targets.map((each) => ({ ...each, status: "failed" as const, message }));
   return { ...run, status: "failed", message, targets };
+}
+
+/** A job as it is found, with what its container printed last. */
+interface PrintingJob {
+  readonly key: StackKey;
+  readonly name: string;
+  readonly container: Pick<ObservedContainer, "state" | "exitCode">;
+  readonly printed?: (signal: AbortSignal) => Promise<string>;
+}
+
+/** Ports for telling how a run ended whose container was started only. */
+export interface StartedRunParts {
+  readonly jobs: (context: string, signal: AbortSignal) => Promise<readonly PrintingJob[]>;
+  readonly runs: Pick<RunStore, "list">;
+}
+
+/**
+ * A run as its container tells by now, where it is the last one of a job: what was started may have failed
+ * since. Where the engine does not answer, it is what was recorded.
+ */
+export async function asItEnded(
+  run: Run,
+  { jobs, runs }: StartedRunParts,
+  signal: AbortSignal,
+): Promise<Run> {
+  const [target] = run.targets;
+  if (run.trigger !== "scheduled_job" || run.status !== "succeeded" || !target) return run;
+  const key = { context: target.context, name: target.stack };
+  const all = await jobs(key.context, signal).catch(() => {
+    signal.throwIfAborted();
+    return [];
+  });
+  const job = all.find((each) =>
+    each.key.name === key.name && run.repository === `scheduled:${each.name}`
+  );
+  if (job === undefined || lastJobRuns(runs)(key, job.name)?.id !== run.id) return run;
+  const ended = endOf(run, job.container) ?? run;
+  const output = ended === run ? "" : await job.printed?.(signal);
+  return endOf(run, job.container, output) ?? run;
 }

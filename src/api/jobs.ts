@@ -31,6 +31,8 @@ export interface JobFacts extends LabelledJob {
   readonly status: string;
   /** The container that represents the service. */
   readonly container: Pick<ObservedContainer, "state" | "exitCode">;
+  /** Reads what the container printed last, masked, to end a sentence with. */
+  readonly printed?: (signal: AbortSignal) => Promise<string>;
   readonly repository: string;
   readonly lastRunAt?: Date;
   readonly nextRunAt?: Date;

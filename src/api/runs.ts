@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { requestError, RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
+import { asItEnded, type StartedRunParts } from "./job_runs.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView, type RunView, runView } from "./run_view.ts";
 
@@ -40,8 +41,13 @@ export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunVi
   });
 }
 
-/** Shows one run. A call throws `not_found` when it does not exist or was forgotten. */
-export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView> {
+/**
+ * Shows one run; that of a job whose container was started, and failed later, as failed. A call throws
+ * `not_found` when it does not exist or was forgotten.
+ */
+export function getRunOperation(
+  { runs, timeZone, jobs }: RunParts & Pick<StartedRunParts, "jobs">,
+): Operation<RunView> {
   const view = createRunView(timeZone);
   return defineOperation({
     id: "getRun",
@@ -51,9 +57,9 @@ export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView
     input: z.strictObject({ job_id: z.string().trim().min(1) }),
     output: runView,
     errors: ["bad_request", "not_found"],
-  }, ({ job_id: id }) => {
+  }, async ({ job_id: id }, { signal }) => {
     const run = runs.get(id);
-    if (run !== undefined) return view(run);
+    if (run !== undefined) return view(await asItEnded(run, { jobs, runs }, signal));
     const detail = "no run has this job_id, or it is forgotten; GET /v1/api/runs lists them";
     throw requestError("run not found", detail, "not_found");
   });

@@ -1,8 +1,15 @@
 import { type JobFacts, jobLane } from "../api/mod.ts";
 import { readJobLabels } from "../config/mod.ts";
-import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
+import { calledJobs, findJobs, type FoundJob, lastLines } from "../deploy/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
-import { DEFAULT_CONTEXT, formatStackKey, LABELS, messageOf, type RunJob } from "../model/mod.ts";
+import {
+  DEFAULT_CONTEXT,
+  formatStackKey,
+  LABELS,
+  messageOf,
+  type RunJob,
+  type StackKey,
+} from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { type Ledger, type RunStore, whyLeft } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
@@ -43,6 +50,8 @@ interface JobBoardParts {
   readonly log: Log;
   readonly meter: Meter;
   readonly redactor: Pick<Redactor, "redact">;
+  /** Waits until the secrets of a stack are hidden. */
+  readonly learned: (key: StackKey, signal: AbortSignal) => Promise<void>;
   readonly ids: Ids;
   readonly timeZone: string;
   /** Whether to look at services of a swarm. */
@@ -143,9 +152,22 @@ class JobBoard {
         ...times,
         status,
         container: found.container,
+        printed: (within) => this.#printed(found, within),
         repository: from ?? job.source,
       };
     });
+  }
+
+  /** What a job's container printed last; nothing of a service, whose tasks come and go. */
+  async #printed({ key, container, swarm }: FoundJob, signal: AbortSignal): Promise<string> {
+    if (swarm !== undefined) return "";
+    const { engines, clock, redactor, learned } = this.#parts;
+    await learned(key, signal);
+    const { client: engine } = await engines.of(this.#context);
+    return redactor.redact(
+      await lastLines({ engine, clock }, container.id, signal),
+      stackAsOwner(key),
+    );
   }
 
   async #find(

@@ -57,6 +57,7 @@ export { runningModel } from "./running_model.ts";
 export * from "./readiness.ts";
 export { removeWritten } from "./remove_written.ts";
 export { type DiskMounts, diskMounts, onDisk } from "./disk_places.ts";
+export { lastLines } from "./last_lines.ts";
 export { requireLiveInside } from "./live_inside.ts";
 export { type TemplatePaths, templatePaths } from "./template_paths.ts";
 export { type Looked, lookingEngine } from "./looking_engine.ts";

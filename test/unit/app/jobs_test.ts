@@ -35,6 +35,7 @@ describe("JobBoards", () => {
       events: () => ({}),
       hasSwarmFeatures: false,
       redactor,
+      learned: () => Promise.resolve(),
     };
     const boards = new JobBoards(
       parts as unknown as ConstructorParameters<typeof JobBoards>[0],
@@ -44,6 +45,9 @@ describe("JobBoards", () => {
     assert.match(shop?.problem ?? "", /\*\*\*/);
     assert.doesNotMatch(shop?.problem ?? "", /hunterwolf/);
     assert.match(wiki?.problem ?? "", /hunterwolf/);
+    client.containerLogs = () => Promise.resolve(["begun", "hunterwolf"]);
+    assert.equal(await shop?.printed?.(never), "; last output:\nbegun\n***");
+    assert.equal(await wiki?.printed?.(never), "; last output:\nbegun\nhunterwolf");
   });
 
   it("lets others work while it looks at hundreds of jobs that never run", async () => {
