@@ -1,3 +1,4 @@
+import type { SourceRequest } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import {
   createUrlRewriter,
@@ -19,16 +20,40 @@ export function asPolled<
   { polls, git: { urlRewrites } }: Pick<Settings, "polls" | "git">,
   log: Log,
 ): T {
-  const rewrite = createUrlRewriter(urlRewrites);
-  const reached = polls.map(({ request }) => request).filter(({ kind, url }) =>
-    kind === "git" && surelySameRepository(rewrite(url) ?? url, input.url)
-  );
+  const reached = pollsOf(polls, createUrlRewriter(urlRewrites), input.url);
   const own = input.identity ?? input.url;
   if (reached.some(({ identity, url }) => surelySameRepository(identity ?? url, own))) return input;
-  const [name, ...others] = new Set(reached.map(sourceNameOf));
-  if (name === undefined || others.length > 0) return input;
+  const polled = onlyOne(reached);
+  if (polled === undefined) return input;
+  const name = sourceNameOf(polled);
   // Not its URL, which may carry credentials.
   const place = sourceLocation("git", input.url).name;
   log.info(`${place} is polled as ${name} (SOURCE_URL_REWRITES): that one's stacks are meant`);
   return { ...input, identity: name };
+}
+
+/**
+ * The poll of a place that `SOURCE_URL_REWRITES` lead to, where only one repository is polled there;
+ * `undefined` for an address that they lead elsewhere.
+ */
+export function pollThatReaches(
+  polls: Settings["polls"],
+  rewrite: Rewrite,
+  place: string,
+): SourceRequest | undefined {
+  return rewrite(place) === undefined ? onlyOne(pollsOf(polls, rewrite, place)) : undefined;
+}
+
+type Rewrite = ReturnType<typeof createUrlRewriter>;
+
+/** The polls that fetch from a place. */
+function pollsOf(polls: Settings["polls"], rewrite: Rewrite, place: string): SourceRequest[] {
+  return polls.map(({ request }) => request).filter(({ kind, url }) =>
+    kind === "git" && surelySameRepository(rewrite(url) ?? url, place)
+  );
+}
+
+/** The first of polls that are all of one repository. */
+function onlyOne(polls: readonly SourceRequest[]): SourceRequest | undefined {
+  return new Set(polls.map(sourceNameOf)).size === 1 ? polls[0] : undefined;
 }

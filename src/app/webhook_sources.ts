@@ -11,6 +11,7 @@ import {
 } from "../source/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { createLocate, type LocateOptions, type WebhookSourceOptions } from "../trigger/mod.ts";
+import { pollThatReaches } from "./as_polled.ts";
 import { gitCredentials } from "./git_credentials.ts";
 
 /** The settings for turning webhooks into sources. */
@@ -27,13 +28,17 @@ export function locateOptions(settings: Settings): LocateOptions {
   const credentials = gitCredentials(settings);
   const polled = settings.polls.map(({ request }) => request)
     .filter(({ kind }) => kind === "git");
+  const rewrite = createUrlRewriter(settings.git.urlRewrites);
+  // What is deployed is fetched as it is polled, whatever else the webhook says.
+  const reached = (urls: readonly string[]) =>
+    urls.map((url) => pollThatReaches(settings.polls, rewrite, url)).find((each) => each);
   return {
-    rewrite: createUrlRewriter(settings.git.urlRewrites),
+    rewrite,
     allowLocal: settings.deploy.allowLocalRepositoryUrl,
     nameOf: (url) => sourceLocation("git", url).name,
     hasSshKey: (url) => hasSshKey(url, credentials),
     agree: sameHostAndPath,
-    configured: (urls) => ofRepository(polled, ({ url }) => [url], urls)[0],
+    configured: (urls) => ofRepository(polled, ({ url }) => [url], urls)[0] ?? reached(urls),
   };
 }
 

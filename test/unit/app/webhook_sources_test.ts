@@ -49,6 +49,51 @@ describe("webhookSources()", () => {
   });
 });
 
+describe("webhookSources() with SOURCE_URL_REWRITES", () => {
+  const infra = { url: "https://u:p@h.example/o/infra" };
+  const other = { url: "https://x.example/o/infra" };
+  const rules = { "h.example": "https://mirror.example/git" };
+  const placeOf = (
+    named: { readonly cloneUrl: string; readonly sshUrl?: string },
+    polls: readonly unknown[] = [infra],
+    rewrites: Readonly<Record<string, string>> = rules,
+  ) =>
+    webhookSources(settings({
+      POLL_CONFIG: JSON.stringify(polls),
+      SOURCE_URL_REWRITES: JSON.stringify(rewrites),
+    })).locate({ fullName: "infra", sshUrl: "", ...named });
+  const mirror = { cloneUrl: "https://mirror.example/git/o/infra.git" };
+
+  it("fetches and names the place that polls reach by another address as these do", () => {
+    assert.deepEqual(placeOf(mirror), { url: infra.url, identity: "h.example/o/infra" });
+    assert.deepEqual(placeOf({ cloneUrl: "https://h.example/o/infra" }), placeOf(mirror));
+  });
+
+  it("gives no name to other places, nor to one that itself leads elsewhere, or that two are polled by", () => {
+    const names = (...asked: Parameters<typeof placeOf>) => placeOf(...asked).identity;
+    const own = "mirror.example/git/o/infra";
+    assert.equal(
+      names({ cloneUrl: "https://mirror.example/git/o/Infra" }),
+      "mirror.example/git/o/Infra",
+    );
+    assert.equal(
+      names({ cloneUrl: "https://mirror.example:8443/git/o/infra" }).startsWith("h."),
+      false,
+    );
+    const away = { ...rules, "mirror.example": "https://away.example" };
+    assert.deepEqual(placeOf(mirror, [infra], away), { url: mirror.cloneUrl, identity: own });
+    const both = { ...rules, "x.example": "https://mirror.example/git" };
+    assert.equal(names(mirror, [infra, other], both), own);
+    assert.equal(names(mirror, [infra, { url: mirror.cloneUrl }]), own);
+    assert.throws(
+      () => placeOf({ cloneUrl: "/srv/git/o/infra" }, [infra], { "h.example": "/srv/git" }),
+      {
+        code: "forbidden",
+      },
+    );
+  });
+});
+
 describe("locateOptions()", () => {
   it("finds a polled Git repository by any of its URLs, and nothing else", () => {
     const { configured } = read({
