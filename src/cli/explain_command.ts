@@ -120,8 +120,8 @@ function heldBy(detail: DeploymentDetail, time: (text: string) => string): strin
     const at = pin.release === undefined ? "" : ` at release ${pin.release}`;
     const why = pin.reason === undefined ? "" : `: ${pin.reason}`;
     lines.push(
-      `held back${at} since ${time(pin.pinned_at)}, until the inputs are others than at ` +
-        `${shortId(pin.revision)} or unpin${why}`,
+      `held back${at} since ${time(pin.pinned_at)}, until a commit with other inputs than ` +
+        `${shortId(pin.revision)}, or stackwright unpin${why}`,
     );
   }
   if (hold !== undefined) {

@@ -1,6 +1,7 @@
 import { look, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   askingSource,
+  endOfOutput,
   type FailureRecord,
   formatPersonHold,
   formatStackArguments,
@@ -276,7 +277,7 @@ export function failedBefore(parts: PipelineParts, target: Target, release: stri
     ? `the first poll or webhook after ${wholeSeconds(again.retryAt)} tries it again`
     : "it is not tried again automatically";
   const often = times === 1 ? "once" : `${times} times`;
-  return `; this release failed ${often} (${failure.message}); ${next}`;
+  return `; this release failed ${often} (${endOfOutput(failure.message)}); ${next}`;
 }
 
 /**

@@ -1,4 +1,10 @@
-import { type Plan, type ServicePlan, type SkipReason, wholeSeconds } from "../model/mod.ts";
+import {
+  endOfOutput,
+  type Plan,
+  type ServicePlan,
+  type SkipReason,
+  wholeSeconds,
+} from "../model/mod.ts";
 import type { RetryDecision } from "./retry.ts";
 
 /** The reason why a release that its source wants is not deployed now. */
@@ -19,7 +25,7 @@ export function pausedHold(message: string, by = ""): Hold {
   return { reason: by === "" ? "paused" : `paused: ${by}`, message, services: [] };
 }
 
-/** The hold of a release, or of another `attempt`, that failed with `failure` and may not be tried again now. */
+/** The hold of a release, or another `attempt`, that may not be tried again now; of its output the last line is told. */
 export function retryHold(
   retry: RetryDecision & { readonly kind: "wait" },
   failure: string | undefined,
@@ -29,9 +35,10 @@ export function retryHold(
   const later = retry.reason === "delay"
     ? `before ${wholeSeconds(retry.retryAt)}`
     : "automatically";
+  const why = endOfOutput(failure ?? "its failure is forgotten");
   return {
     reason: retry.reason,
-    message: `${attempt} failed before (${failure}); ${message} is not tried again ${later}`,
+    message: `${attempt} failed before (${why}); ${message} is not tried again ${later}`,
     services,
     ...(retry.reason === "delay" ? { retryAt: retry.retryAt } : {}),
   };

@@ -360,7 +360,7 @@ describe("stackwright plan", () => {
       const { plan } = await planned(world, 2, world.repository.url);
       assert.match(
         plan.message,
-        /^recreate web; this release failed once \(.*\); .*tries it again/,
+        /^recreate web; this release failed once \(.*\); .*tries it again$/,
       );
       const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
       assert.match(out, /failed once .*; the first poll or webhook after \d{4}-\d\d-\d\d \d/);

@@ -109,7 +109,7 @@ describe("stackwright explain", () => {
         [
           "default/web: release 2 of bbbbbbbbbbbb (refs/heads/main)",
           "held, unknown ?/1",
-          `held back at release 2 since ${SHOWN}, until the inputs are others than at aaaaaaaaaaaa or unpin: CPU bug`,
+          `held back at release 2 since ${SHOWN}, until a commit with other inputs than aaaaaaaaaaaa, or stackwright unpin: CPU bug`,
           `last failure ${SHOWN} (3 times): web is unhealthy`,
           "",
           `${SHOWN}, 2 times until ${SHOWN}: deploy: 1 service changes`,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { retryHold } from "../../../src/plan/hold.ts";
 import { backOffSeconds, decideRetry, type RetryInput } from "../../../src/plan/mod.ts";
 
 const FAILED_AT = new Date("2026-03-10T11:00:00Z");
@@ -75,5 +76,18 @@ describe("decideRetry()", () => {
 describe("backOffSeconds()", () => {
   it("doubles from ten seconds to a quarter of an hour", () => {
     assert.deepEqual([1, 2, 3, 7, 8, 50].map(backOffSeconds), [10, 20, 40, 640, 900, 900]);
+  });
+});
+
+describe("retryHold()", () => {
+  it("tells of what a container printed the last line, in a message of one line", () => {
+    const plan = { kind: "deploy", message: "recreate web", services: [] } as const;
+    const failure = "web exited with 3; last output:\nstarting\ncannot open it";
+    const { message } = retryHold({ kind: "wait", reason: "budget_exhausted" }, failure, plan);
+    assert.equal(
+      message,
+      "this release failed before (web exited with 3: cannot open it); recreate web is not tried again " +
+        "automatically",
+    );
   });
 });
