@@ -39,6 +39,9 @@ const PLACES: readonly NamingPlace[] = [
 /** Most problems of a project: more are one mistake. */
 const MOST_FOUND = 20;
 
+/** Most files of configs and secrets that are looked for. */
+const MOST_FILES = 100;
+
 /** A compose file of a project. All of them have to be given: what is missing may be in one that is not. */
 export interface ProjectFile extends ComposeText {
   /** Directory from which its paths go, from the root of the checkout. */
@@ -73,11 +76,15 @@ export function undefinedNames(files: readonly ProjectFile[], active: ActiveProf
     return { ...each, why: isOff && !optional.has(edge) ? switchedOff(quoted) : undefined };
   });
   const fine = new Set(judged.flatMap((each) => each.why === undefined ? [each.place] : []));
-  return judged.flatMap(({ service: { file, name, lineOf }, keys, at, why, place, anywhere }) => {
-    if (why === undefined || fine.has(place) || fine.has(anywhere)) return [];
-    const where = placeOf(lineOf, [...keys, at], keys);
-    return [{ file, path: ["services", name, ...keys].join("."), ...where, message: why }];
-  }).slice(0, MOST_FOUND);
+  const wrong = judged.filter(({ why, place, anywhere }) =>
+    why !== undefined && !fine.has(place) && !fine.has(anywhere)
+  );
+  return wrong.slice(0, MOST_FOUND).map(
+    ({ service: { file, name, lineOf }, keys, at, why = "" }) => {
+      const where = placeOf(lineOf, [...keys, at], keys);
+      return { file, path: ["services", name, ...keys].join("."), ...where, message: why };
+    },
+  );
 }
 
 function switchedOff(name: string): string {
@@ -104,10 +111,11 @@ export function contentFiles(files: readonly ProjectFile[], active: ActiveProfil
       if (written === undefined || UNKNOWN.test(written)) return [];
       const path = posix.join(read.base, written);
       if (path.startsWith("../")) return [];
-      const keys = [kind, name, "file"];
-      return [{ file: read.file, path, where: { path: keys.join("."), ...lineOf(read, keys) } }];
+      return [{ read, path, keys: [kind, name, "file"] }];
     });
-  });
+  }).slice(0, MOST_FILES).map(({ read, path, keys }) => ({
+    ...{ file: read.file, path, where: { path: keys.join("."), ...lineOf(read, keys) } },
+  }));
 }
 
 /** Whether a text stands once in a list. */

@@ -151,4 +151,13 @@ describe("contentFiles()", () => {
       "services: {a: {configs: [{source: d, target: /c}]}}\nconfigs: {d: {external: true}}\n";
     assert.deepEqual(paths(used("file: a"), other), []);
   });
+
+  it("are a limited number, as undefined names are", () => {
+    const many = Array.from({ length: 3000 }, (_, at) => at);
+    const used = `services: {a: {configs: [${many.map((at) => `c${at}`).join(", ")}]}}\n`;
+    const defined = many.map((at) => `  c${at}: {file: f${at}}\n`).join("");
+    assert.equal(paths(`${used}configs:\n${defined}`).length, 100);
+    const files = project(`services: {a: {links: [${many.map((at) => `l${at}`).join(", ")}]}}\n`);
+    assert.equal(undefinedNames(files, NONE).length, 20);
+  });
 });
