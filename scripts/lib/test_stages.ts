@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isOfCorner, partsOf } from "./flow_parts.ts";
 
 /** Groups of stages: names a person can give to ./scripts/test. */
 export const GROUPS = ["ok", "unit", "contract", "flow", "walk", "e2e"] as const;
@@ -91,6 +92,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
           CRASH: "update",
           ATTACKS: "sample",
           SECOND_ENGINE: "skip",
+          SWEEP: "sample",
           TOOL_SERVERS: "one",
           MALFORMED_MESSAGES: "400",
         },
@@ -124,7 +126,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         newest(root),
       ),
       // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
-      ...flowTests(flows(root)).map((stage) => ({
+      ...[...flowTests(flows(root, false)), ...cornerFlows(root)].map((stage) => ({
         ...stage,
         env: { WALK_STEPS: "60" },
         sample: { FLOW_ENGINES: "fake", SWEEP: "sample", WALK_STEPS: "30" },
@@ -256,7 +258,12 @@ function inTheBackground(stage: Stage): Stage {
 }
 
 /** A fifth of the mutated texts that readers have to survive, and of the length of hostile ones. */
-const FEWER_TEXTS = { FUZZ_TIMES: "1", HOSTILE_LENGTH: "200000", SYNC_WINDOW_CASES: "100" };
+const FEWER_TEXTS = {
+  FUZZ_TIMES: "1",
+  HOSTILE_LENGTH: "200000",
+  SWEEP: "sample",
+  SYNC_WINDOW_CASES: "100",
+};
 
 function plain(group: Group, name: string, argv: readonly string[]): Stage {
   return { group, name, runner: "plain", argv };
@@ -278,8 +285,7 @@ function denoTests(
  * one that runs them all grows to a gigabyte, and starting a program from it takes ten times as long.
  */
 function flowTests(files: readonly string[]): Stage[] {
-  const whole = files.map(costOf).reduce((sum, cost) => sum + cost, 0);
-  const slices = dealOut(files, Math.max(1, Math.round(whole / COST_OF_PART)));
+  const slices = partsOf(files);
   return slices.map((slice, index) => ({
     ...denoTests("flow", `flow, part ${index + 1} of ${slices.length}`, []),
     together: slice,
@@ -308,53 +314,20 @@ function walk(engine: "fake" | "real", steps: number, seed: number): Stage {
   };
 }
 
-/** Approximate processor seconds of the flows that take more than {@link USUAL_COST}. */
-const COSTS: Readonly<Record<string, number>> = {
-  bad_input_test: 8,
-  call_failures_test: 40,
-  canaries_test: 20,
-  canary_broken_files_test: 20,
-  canary_providers_test: 10,
-  design_traps_test: 9,
-  discovery_test: 9,
-  examples_test: 14,
-  fields_test: 8,
-  images_test: 10,
-  interpolation_test: 10,
-  no_op_test: 7,
-  ownership_test: 8,
-  path_safety_test: 12,
-  plan_command_test: 9,
-  plan_is_apply_test: 11,
-  random_walk_test: 14,
-  retry_test: 14,
-  rollback_command_test: 13,
-  rows_test: 33,
-  tree_collection_test: 9,
-};
-const USUAL_COST = 5;
-
-/** Of each part about as much, unless one file takes more: when who comes last has a lane, little is left. */
-const COST_OF_PART = 50;
-
-function costOf(file: string): number {
-  return COSTS[basename(file, ".ts")] ?? USUAL_COST;
+/** Every flow, or those that are about corners or are not. */
+function flows(root: string, ofCorners?: boolean): string[] {
+  return testsBelow(root, "test/flow").filter((file) =>
+    ofCorners === undefined || ofCorners === isOfCorner(file)
+  );
 }
 
-/** Files in `count` groups of about equal cost: each file, the longest first, joins the cheapest group. */
-function dealOut(files: readonly string[], count: number): string[][] {
-  const groups = Array.from({ length: count }, () => ({ files: [] as string[], cost: 0 }));
-  for (const file of [...files].sort((a, b) => costOf(b) - costOf(a))) {
-    const [least] = groups.toSorted((a, b) => a.cost - b.cost);
-    least?.files.push(file);
-    if (least !== undefined) least.cost += costOf(file);
-  }
-  return groups.toSorted((a, b) => b.cost - a.cost).map((each) => each.files);
-}
-
-/** Every flow. */
-function flows(root: string): string[] {
-  return testsBelow(root, "test/flow");
+/** Flows about corners, which only `all` runs. */
+function cornerFlows(root: string): Stage[] {
+  return flowTests(flows(root, true)).map((stage) => ({
+    ...stage,
+    name: stage.name.replace("flow,", "flow of corners,"),
+    repeats: true,
+  }));
 }
 
 /** Tests that need Debian's packages: made once for both, one after the other. */

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { CORNERS } from "../../../scripts/lib/flow_parts.ts";
 import {
   chosenStages,
   chosenSteps,
@@ -71,6 +72,19 @@ describe("the stages of ./scripts/test", () => {
         .filter((file) => file.endsWith("_test.ts")).map((file) => `test/${group}/${file}`);
       assert.deepEqual(named.sort(), files.sort());
     }
+  });
+
+  it("leave flows about corners to `all`, and none that docs/security.md names", () => {
+    const root = join(import.meta.dirname ?? "", "../../..");
+    const flowsOf = (names: readonly string[]) =>
+      chosenStages(testSteps(root).flat(), names).filter(({ group }) => group === "flow")
+        .filter(({ env }) => env?.["COMPOSE_PLUGINS"] === undefined).flatMap(testFiles);
+    const corners = [...CORNERS].map((name) => `test/flow/${name}_test.ts`);
+    const [short, whole] = [flowsOf([]), flowsOf(["all"])];
+    assert.deepEqual(corners.filter((file) => !whole.includes(file)), [], "there are none");
+    assert.deepEqual(whole.filter((file) => !corners.includes(file)).sort(), short.sort());
+    const promised = readFileSync(join(root, "docs/security.md"), "utf8");
+    assert.deepEqual(corners.filter((file) => promised.includes(file)), []);
   });
 
   it("are samples without `all`, and whole with it", () => {
