@@ -18,10 +18,10 @@ import { createWorld, IMAGE, type World } from "./world.ts";
  * which takes half an hour.
  */
 const FULL = process.env["SWEEP"] === "full";
-/** A sample breaks every eighth call only: ./scripts/test has ten minutes, and the gate breaks each. */
-const EVERY = process.env["SWEEP"] === "sample" ? 8 : 1;
+/** A sample breaks every sixteenth call only: ./scripts/test has ten minutes, and the gate breaks each. */
+const EVERY = process.env["SWEEP"] === "sample" ? 16 : 1;
 /** Where a scenario makes many calls alike, or reading ones are broken too. */
-const SELDOM = process.env["SWEEP"] === "sample" ? 14 : 3;
+const SELDOM = process.env["SWEEP"] === "sample" ? 28 : 3;
 const KINDS = ["error", "cut", "timeout"] as const;
 type Kind = (typeof KINDS)[number];
 /** Worlds at the same time: most of their time is waiting. */

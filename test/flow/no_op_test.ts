@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import process from "node:process";
 import { describe, it } from "node:test";
+import { isSample } from "../fakes/sample.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, ids, inWorld, pollTo } from "./steps.ts";
 import { engines, type World } from "./world.ts";
@@ -27,10 +27,8 @@ async function look(world: World, pass: number): Promise<void> {
   assert.equal(finished.deployments?.[0]?.reason, "no_changes", JSON.stringify(finished));
 }
 
-/** ./scripts/test has ten minutes; the gate looks as often as the test says. */
-const isSample = process.env["SWEEP"] === "sample";
-
 for (const engine of await engines()) {
+  // ./scripts/test has ten minutes; the gate looks as often as the test says.
   // Compose and the engine are not even asked to change anything, so that the real one shows no more.
   const passes = engine === "fake" ? (isSample ? 120 : 1000) : 100;
   describe(`a converged host on the ${engine} engine`, () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
-import { env } from "node:process";
 import { describe, it } from "node:test";
 import { beyondBounds } from "../../src/compose/model_bounds.ts";
+import { isSample } from "../fakes/sample.ts";
 import { COPIED } from "./copied_models.ts";
 import { SATURATED } from "./saturated_models.ts";
 import { takesAtMost } from "./processor_time.ts";
@@ -23,7 +23,6 @@ function whateverItSays(work: () => unknown): unknown {
 
 /** What is tried where not everything is. */
 const FEW = ["every list of one service"];
-const isSample = env["FUZZ_TIMES"] === "1" || "Bun" in globalThis;
 
 describe("projects that have as much as they may", () => {
   for (const name of isSample ? FEW : Object.keys(ALL)) {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { env } from "node:process";
 import { describe, it } from "node:test";
 import {
   createLog,
@@ -8,6 +7,7 @@ import {
   sourceAsOwner,
   stackAsOwner,
 } from "../../src/system/mod.ts";
+import { isSample } from "../fakes/sample.ts";
 import { takesAtMost } from "./processor_time.ts";
 
 /** Processor time for which one text may keep everything else waiting, with room for a slow machine. */
@@ -51,7 +51,6 @@ const TEXTS: Readonly<Record<string, () => string>> = {
 
 /** What is tried where not everything is. */
 const FEW = ["that begin like one path", "of quotes"];
-const isSample = env["FUZZ_TIMES"] === "1" || "Bun" in globalThis;
 
 describe("secrets and texts that are as hostile as they may be", () => {
   for (const [what, secrets] of Object.entries(SECRETS)) {

@@ -50,11 +50,11 @@ describe("TreeCache", () => {
 
   it("takes no more memory than it counts, of whatever shape the trees are", async () => {
     for (const [entries, length] of [[500, 2000], [5000, 8], [1, 8]] as const) {
-      const cache = new TreeCache<ListedEntry>(16 * MIB);
+      const cache = new TreeCache<ListedEntry>(6 * MIB);
       const part = cache.part();
       const before = await heapAfterCollection();
-      const trees = Math.ceil(64 * MIB / (entries * (length + 300)));
-      for (let at = 0; at < Math.min(trees, 50_000); at++) {
+      const trees = Math.ceil(24 * MIB / (entries * (length + 300)));
+      for (let at = 0; at < Math.min(trees, 20_000); at++) {
         const lines = Array.from({ length: entries }, (_, line) => {
           const id = `${at}`.padStart(40, "0");
           return `100644 blob ${id} 1\t${String(line).padStart(length, "x")}\0`;
@@ -63,10 +63,10 @@ describe("TreeCache", () => {
       }
       const grown = await heapAfterCollection() - before;
       assert.ok(
-        grown < 24 * MIB,
+        grown < 9 * MIB,
         `${trees} of ${entries} × ${length}: ${Math.round(grown / MIB)} MiB`,
       );
-      assert.notEqual(part.get(`${Math.min(trees, 50_000) - 1}`), undefined);
+      assert.notEqual(part.get(`${Math.min(trees, 20_000) - 1}`), undefined);
     }
   });
 });
