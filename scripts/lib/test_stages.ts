@@ -241,7 +241,8 @@ function isMeasuring(file: string): boolean {
 function onBun(name: string, files: readonly string[]): Stage {
   // A test that runs beside others may take long.
   const argv = ["bun", "test", "--timeout", "900000", ...files.map((file) => `./${file}`)];
-  return { group: "unit", name, runner: "bun", argv, env: FEWER_TEXTS, inMemory: true };
+  const { SWEEP, ...env } = FEWER_TEXTS;
+  return { group: "unit", name, runner: "bun", argv, env, sample: { SWEEP }, inMemory: true };
 }
 
 /** Whether tests ask files, sockets or programs, or let a fake do so. */

@@ -10,6 +10,7 @@ import type { JsonRecord } from "../../../src/docker/json.ts";
 import { resourceCalls } from "../../../src/docker/resources.ts";
 import { swarmCalls } from "../../../src/docker/swarm_calls.ts";
 import { whoseLabels } from "../../../src/docker/told.ts";
+import { itAtLength } from "../../fakes/sample.ts";
 
 const signal = new AbortController().signal;
 const LONG = "x".repeat(4097);
@@ -192,7 +193,7 @@ describe("what an engine tells", () => {
     assert.deepEqual([await swarm.services({}, signal), leftOut.length], [[], 1]);
   });
 
-  it("finds a wanted volume, however many others their authors made", async () => {
+  itAtLength("finds a wanted volume, however many others their authors made", async () => {
     const options = (at: number) => ({ Name: `v${at}`, Options: { o: "x".repeat(60_000) } });
     const many = Array.from({ length: 2300 }, (_, at) => options(at));
     const { api, leftOut } = engineThatTells({ Volumes: [...many, { Name: "data-1" }] });

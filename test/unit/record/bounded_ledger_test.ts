@@ -9,6 +9,7 @@ import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import { createIds } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { itAtLength } from "../../fakes/sample.ts";
 import { MOST_GONE } from "../../../src/record/forget_releases.ts";
 import { releaseOf } from "./releases.ts";
 
@@ -297,6 +298,27 @@ describe("a bounded ledger", () => {
     assert.deepEqual(["a", "b", "x0"].map((name) => known.includes(name)), [true, true, false]);
   });
 
+  it("keeps the history of a destroyed stack, however many names were never deployed", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    deploy(ledger, releaseOf(WEB, "a"));
+    ledger.owners.settle(WEB, { source: "h.example/o/r", reference: "refs/heads/main" });
+    // Nothing is left of it: its owner is forgotten.
+    ledger.destroyed(ledger.beginDestroy(WEB, {}), "destroyed");
+    const skip = { kind: "skip", message: "paused", changes: [], services: [] } as const;
+    const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
+    for (let name = 0; name < MOST_GONE + 300; name++) {
+      if (name % 50 === 0) await clock.advance(1);
+      ledger.decisions.add(stackKey("", `x${name}`), { ...about, ...skip }, clock.now());
+    }
+    const known = ledger.decisions.latest().map(({ key }) => key.name);
+    assert.deepEqual([numbers(ledger), known.includes("x0")], [[1], false]);
+  });
+});
+
+describe("a bounded ledger, at length", () => {
+  const it = itAtLength;
+
   it("keeps the history and owners of each repository that one configuration discovers stacks in", async () => {
     const clock = createFakeClock();
     const ledger = createMemoryLedger(clock);
@@ -328,23 +350,6 @@ describe("a bounded ledger", () => {
     const owner = (name: string) => ledger.owners.get(stackKey("", name))?.source;
     assert.deepEqual(["honest", "late", "x0"].map(owner), [source, source, source]);
     assert.equal(owner(`x${MOST_GONE + 99}`), undefined);
-  });
-
-  it("keeps the history of a destroyed stack, however many names were never deployed", async () => {
-    const clock = createFakeClock();
-    const ledger = createMemoryLedger(clock);
-    deploy(ledger, releaseOf(WEB, "a"));
-    ledger.owners.settle(WEB, { source: "h.example/o/r", reference: "refs/heads/main" });
-    // Nothing is left of it: its owner is forgotten.
-    ledger.destroyed(ledger.beginDestroy(WEB, {}), "destroyed");
-    const skip = { kind: "skip", message: "paused", changes: [], services: [] } as const;
-    const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
-    for (let name = 0; name < MOST_GONE + 300; name++) {
-      if (name % 50 === 0) await clock.advance(1);
-      ledger.decisions.add(stackKey("", `x${name}`), { ...about, ...skip }, clock.now());
-    }
-    const known = ledger.decisions.latest().map(({ key }) => key.name);
-    assert.deepEqual([numbers(ledger), known.includes("x0")], [[1], false]);
   });
 
   it("stays under 100 MB in a year of polls every minute with 200 stacks", () =>
