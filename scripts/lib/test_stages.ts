@@ -141,7 +141,10 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
 /** All contracts, those that the runtimes could differ in also on Bun, and more of two of them. */
 function contracts(root: string): Stage[] {
   return [
-    denoTests("contract", "contracts", ["test/contract"], ["--parallel"]),
+    {
+      ...denoTests("contract", "contracts", ["test/contract"], ["--parallel"]),
+      sample: { MALFORMED_MESSAGES: "150" },
+    },
     // Its servers mostly wait for slow clients.
     {
       group: "contract",

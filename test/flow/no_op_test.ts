@@ -30,7 +30,7 @@ async function look(world: World, pass: number): Promise<void> {
 for (const engine of await engines()) {
   // ./scripts/test has ten minutes; the gate looks as often as the test says.
   // Compose and the engine are not even asked to change anything, so that the real one shows no more.
-  const passes = engine === "fake" ? (isSample ? 120 : 1000) : 100;
+  const passes = engine === "fake" ? (isSample ? 60 : 1000) : 100;
   describe(`a converged host on the ${engine} engine`, () => {
     it(`is left alone by ${passes} more looks, by polls, restarts and unrelated commits`, () =>
       inWorld(engine, async (world) => {
