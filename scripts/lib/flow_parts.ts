@@ -12,11 +12,10 @@ const COSTS: Readonly<Record<string, number>> = {
   discovery_test: 9,
   examples_test: 14,
   fields_test: 8,
-  images_test: 15,
+  images_test: 10,
   interpolation_test: 10,
-  jobs_test: 13,
   no_op_test: 7,
-  old_data_test: 10,
+  old_data_test: 12,
   ownership_test: 8,
   path_safety_test: 12,
   plan_command_test: 9,
@@ -25,7 +24,7 @@ const COSTS: Readonly<Record<string, number>> = {
   retry_test: 14,
   rollback_command_test: 13,
   rows_test: 33,
-  stacks_test: 10,
+  stacks_test: 12,
   tree_collection_test: 9,
 };
 const USUAL_COST = 5;
