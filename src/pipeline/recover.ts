@@ -55,6 +55,7 @@ export async function recover(
   const finish = async (intent: Intent) => {
     const found = whatWasOpen(anyParts, intent, listeners);
     const log = anyParts.log.with({ stack: intent.key.name, context: intent.key.context });
+    let isTaken = false;
     try {
       const parts = await partsFor(anyParts, intent.key, signal);
       const resume = async (within: AbortSignal, ask: () => void) => {
@@ -65,19 +66,19 @@ export async function recover(
       };
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
         // A concurrent call may have finished it while this one waited for the lock; another process, too.
-        if (!ledger.takeUp(intent)) return;
+        isTaken = ledger.takeUp(intent);
+        if (!isTaken) return;
         await parts.secrets.learned(stackAsOwner(intent.key), signal);
         log.warning(resumed(found), { revision: found.recorded?.revision.id });
         await whileIntended(parts, intent, resume, signal);
       }, signal);
     } catch (thrown) {
-      // Else it stayed this process's, which does not look at it again.
-      if (signal.aborted) ledger.leave(intent, { untried: true });
+      // Else it stayed this process's, which does not look at it again. What it is doing now is no such.
+      if (isTaken) ledger.leave(intent, { untried: signal.aborted });
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
       const message = `an interrupted ${intent.kind} could not be finished: ${error.message}` +
         (isOpen(ledger, intent) ? "; it is tried again at the next start" : "");
-      ledger.leave(intent);
       found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };
