@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { filled, type SourceFailure } from "../model/mod.ts";
+import { clip, filled, type SourceFailure } from "../model/mod.ts";
 import type { TimeFormat } from "../system/mod.ts";
 import { timestamp } from "./stack_parts.ts";
 
@@ -22,7 +22,7 @@ const MOST_WHY = 300;
 /** Shows a source that cannot be read. */
 export function viewSourceFailure(failure: SourceFailure, time: TimeFormat): SourceFailureView {
   const { repository, reference, target, since, lastAt, message, retryAt } = failure;
-  const why = message.length > MOST_WHY ? `${message.slice(0, MOST_WHY - 3)}...` : message;
+  const why = clip(message, MOST_WHY);
   return {
     ...{ repository, reference, target, since: time(since), tried_at: time(lastAt), why },
     ...filled({ retry_at: retryAt && time(retryAt) }),

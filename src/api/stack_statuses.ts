@@ -1,4 +1,5 @@
 import {
+  clip,
   formatPersonHold,
   formatStackArguments,
   formatStackKey,
@@ -150,7 +151,7 @@ function withDeferred({ deferred }: Pick<Ledger, "deferred">, status: StackStatu
 
 /** A status cut for lists; asked for by itself it is whole. */
 function inList({ why, drift, ...status }: StackStatus): StackStatus {
-  const short = why.length > LISTED_WHY ? `${why.slice(0, LISTED_WHY - 3)}...` : why;
+  const short = clip(why, LISTED_WHY);
   return { ...status, why: short, drift: drift.slice(0, LISTED_DRIFT) };
 }
 

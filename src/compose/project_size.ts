@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
+  clip,
   type ComposeModel,
   MOST_CONTAINERS,
 } from "../model/mod.ts";
@@ -167,7 +168,8 @@ const LAST_PORT = 65_535;
 /** The first exposed port that is invalid: a range of billions would fill the memory. */
 function unclearPort(exposed: unknown): string | undefined {
   if (!Array.isArray(exposed)) return undefined;
-  return exposed.map(String).find((each) => portsIn(each) === undefined)?.slice(0, 100);
+  const unclear = exposed.map(String).find((each) => portsIn(each) === undefined);
+  return unclear === undefined ? undefined : clip(unclear, 100);
 }
 
 function exposedPorts({ expose }: JsonObject): number {

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { insideTree } from "../compose/mod.ts";
-import { errors, type StackwrightError } from "../model/mod.ts";
+import { clip, errors, type StackwrightError } from "../model/mod.ts";
 
 /** Errors for what a compose file of a tree names. */
 export class GuardRefusals {
@@ -78,5 +78,5 @@ export class GuardRefusals {
 }
 
 function told(path: string): string {
-  return JSON.stringify(path.slice(0, 200));
+  return JSON.stringify(clip(path, 200));
 }

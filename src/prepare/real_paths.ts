@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { RealTree } from "../deploy/mod.ts";
-import { errors, type StackwrightError } from "../model/mod.ts";
+import { clip, errors, type StackwrightError } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** Longest path in characters; the kernel allows as many bytes. */
@@ -87,6 +87,6 @@ function leadsOut(path: string, orNowhere = ""): StackwrightError {
 
 function tooLong(path: string): StackwrightError {
   return errors.config_invalid(
-    `the path ${path.slice(0, 100)}... has ${path.length} characters, the most is ${LONGEST}`,
+    `the path ${clip(path, 100)} has ${path.length} characters, the most is ${LONGEST}`,
   );
 }

@@ -1,4 +1,4 @@
-import type { SourceFailure, SourcePlace } from "../model/mod.ts";
+import { clip, type SourceFailure, type SourcePlace } from "../model/mod.ts";
 import type { Row } from "./ledger_database.ts";
 import { RedactedTable } from "./ledger_table.ts";
 
@@ -42,7 +42,7 @@ export class SourceFailures extends RedactedTable {
   /** Records that a source could not be read; keeps since when that is so. */
   fail(key: string, { isPoll, retryAt, at, ...failed }: FailedReading): void {
     const { repository, reference, target } = failed;
-    const message = this.redact(failed.message, { source: repository }).slice(0, MOST_MESSAGE);
+    const message = clip(this.redact(failed.message, { source: repository }), MOST_MESSAGE);
     // A power cut may undo it: the next attempt records it again.
     this.database.casually(() => {
       this.database.run(

@@ -7,7 +7,9 @@ import { detailed } from "../../src/docker/container_details.ts";
 import { collectLines, PART } from "../../src/docker/logs.ts";
 import { failureOf } from "../../src/deploy/compose/compose_failure.ts";
 import { refusedCache } from "../../src/compose/build_cache.ts";
+import { tooLargeProject } from "../../src/compose/mod.ts";
 import { badImageName, lastWithin, messageOf } from "../../src/model/mod.ts";
+import { GuardRefusals } from "../../src/prepare/guard_refusals.ts";
 import { createSopsProgram } from "../../src/secrets/sops/sops_program.ts";
 import { gitError } from "../../src/source/git/git_failure.ts";
 import { requireSuccess } from "../../src/source/git/git_result.ts";
@@ -140,6 +142,17 @@ const PLACES: readonly Place[] = [
     name: "a type of cache",
     most: 50,
     tell: (text) => refusedCache(`type=${text}`) ?? assert.fail(),
+  },
+  {
+    name: "a path of a compose file",
+    most: 200,
+    tell: (text) => messageOf(new GuardRefusals("/t").unclear("/t/a.yaml", text, "is unclear")),
+  },
+  {
+    name: "an exposed port",
+    most: 100,
+    tell: (text) =>
+      tooLargeProject({ services: { a: { expose: [text] } } }, { isStack: false }) ?? assert.fail(),
   },
 ];
 

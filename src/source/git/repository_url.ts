@@ -1,5 +1,5 @@
 import { CONTROL, LONGEST_URL } from "../../config/repository_url.ts";
-import { errors, type StackwrightError, withoutEnd } from "../../model/mod.ts";
+import { clip, errors, type StackwrightError, withoutEnd } from "../../model/mod.ts";
 import { isAddress6 } from "../../system/mod.ts";
 
 /** Schemes by which repositories are reached. */
@@ -199,7 +199,7 @@ function splitOnce(text: string, separator: string): string[] {
 /** The error shows the URL without the text before its last `@`, which may hold secrets. */
 function refused(text: string, why: string): StackwrightError {
   const shown = JSON.stringify(
-    text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1").replace(/[?#].*$/s, "").slice(0, 200),
+    clip(text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1").replace(/[?#].*$/s, ""), 200),
   );
   return errors.bad_request(`${shown} is no repository URL: ${why}`, {
     told: `it is no repository URL: ${why}`,

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { errors, LONGEST_SOURCE_PATH, type StackwrightError, utf8 } from "../../model/mod.ts";
+import { clip, errors, LONGEST_SOURCE_PATH, type StackwrightError, utf8 } from "../../model/mod.ts";
 import { createPauses } from "../../system/mod.ts";
 import type { TreeEntry } from "../source.ts";
 
@@ -108,7 +108,7 @@ function decodeListing(bytes: Uint8Array): string {
     // The decoder replaces invalid bytes by U+FFFD, which real names hardly contain.
     const lines = utf8(bytes).split("\0");
     const line = lines.find((each) => each.includes("\ufffd")) ?? "";
-    const shown = JSON.stringify(line.slice(line.indexOf("\t") + 1).slice(0, 200));
+    const shown = JSON.stringify(clip(line.slice(line.indexOf("\t") + 1), 200));
     throw errors.source_invalid(
       `the name of ${shown} is not UTF-8; rename the file in the repository`,
     );
@@ -117,7 +117,7 @@ function decodeListing(bytes: Uint8Array): string {
 
 function tooLong(path: string, length: number): StackwrightError {
   return errors.source_invalid(
-    `the tree holds the path ${JSON.stringify(path.slice(0, 100))}… of ${length} ` +
+    `the tree holds the path ${JSON.stringify(clip(path, 100))} of ${length} ` +
       `characters, the most is ${LONGEST_SOURCE_PATH}`,
   );
 }
