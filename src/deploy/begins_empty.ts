@@ -3,7 +3,7 @@ import { parentsOf } from "../compose/mod.ts";
 import { isOurs, type ObservedStack, own, type Plan, type Release } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { modelBefore } from "./bring_old_data.ts";
-import { holdsSomething, holdsSomethingSeen, type OldDataParts } from "./copy_old_data.ts";
+import { holdsSomethingSeen, liveHolds, type OldDataParts } from "./copy_old_data.ts";
 import {
   dataElsewhere,
   type EmptyBeginning,
@@ -131,7 +131,7 @@ async function emptyDirectories(
     const old = byPath.get(path);
     const isBrought = parentsOf(path).some((each) => brought.has(each)) || brought.has(path);
     if (isBrought || own(committed, path) !== undefined) continue;
-    if (await holdsSomething(files, join(live, path))) continue;
+    if (await liveHolds(files, live, path)) continue;
     const place = join(hostLive, path);
     const may = assumed.get(path);
     const isThere = may && await holdsSomethingSeen({ files, host }, may.source, signal);

@@ -34,6 +34,7 @@ import {
   copy,
   holdsSomething,
   holdsSomethingSeen,
+  liveHolds,
   type OldDataParts,
   rehearse,
   removeEach,
@@ -251,7 +252,7 @@ async function toBring(
       committed.push(data);
       continue;
     }
-    const isThere = await holdsSomething(parts.files, join(live, data.path));
+    const isThere = await liveHolds(parts.files, live, data.path);
     if (isThere && !(cameBack && data.writable) || isKeptOrphans(data, before)) continue;
     if (isThere && await isMoved(parts, data, join(live, data.path), signal)) continue;
     if (data.isAssumed && !await holdsSomethingSeen(parts, data.source, signal)) continue;

@@ -256,6 +256,12 @@ async function runCopy(
   }
 }
 
+/** Whether a path of the directory `live` has a file, or a directory that is not empty; see {@link LiveDirectory.at}. */
+export async function liveHolds(files: Files, live: string, path: string): Promise<boolean> {
+  const look = (place: string) => holdsSomething(files, place);
+  return await new LiveDirectory(files, live).at(path, { makes: false }, look) === true;
+}
+
 /** Whether there is a file at a path, or a directory that is not empty. */
 export async function holdsSomething(
   files: Pick<Files, "listAtMost" | "stat">,

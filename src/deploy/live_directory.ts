@@ -61,7 +61,7 @@ export class LiveDirectory {
     }
   }
 
-  /** Opens one directory after the other; false when one is missing and `makes` is not set. */
+  /** Opens one directory after the other; false when one is missing, or none, and `makes` is not set. */
   async #enter(
     held: HeldDirectory[],
     { path, names, makes }: {
@@ -90,7 +90,7 @@ export class LiveDirectory {
         const target = await this.#files.readLink(place) ?? "";
         if (target.startsWith("/")) throw this.#escape(path, target);
         todo.unshift(...partsOfPath(target));
-      } else if (info === undefined && !makes) return false;
+      } else if (!makes) return false;
       else {
         // Fails if something else was put there meanwhile; then the loop looks it up again.
         await this.#files.makeDirectory(place);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { asList, asRecord, asText } from "../../docker/json.ts";
 import type { SwarmService } from "../../docker/swarm.ts";
 import { errors, own, type Release } from "../../model/mod.ts";
-import { holdsSomething, type OldDataParts } from "../copy_old_data.ts";
+import { liveHolds, type OldDataParts } from "../copy_old_data.ts";
 import { findOldData } from "../old_data.ts";
 import { stackDirectories } from "../stack_files.ts";
 import { containerSpec, isRunOfJob, shortName } from "./observed_services.ts";
@@ -32,7 +32,7 @@ export async function requireDataHere(
   for (const data of await findOldData(engine, { ...release, dataDir }, { containers }, signal)) {
     const { service, target, source, path } = data;
     if (own(live.files, path) !== undefined) continue;
-    if (await holdsSomething(files, join(stackDirectories(options.dataDir, key).live, path))) {
+    if (await liveHolds(files, stackDirectories(options.dataDir, key).live, path)) {
       continue;
     }
     const place = join(stackDirectories(dataDir, key).live, path);
