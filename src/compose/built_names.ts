@@ -1,5 +1,5 @@
 import type { ComposeModel } from "../model/mod.ts";
-import { objectAt, serviceOf, textAt, textsOf } from "./model.ts";
+import { objectAt, serviceOf, servicesOf, textAt, textsOf } from "./model.ts";
 
 /** The image of a service; compose names a built one without `image` after project and service. */
 export function imageReference(model: ComposeModel, service: string): string {
@@ -20,13 +20,27 @@ export const ASIDE = /^[0-9a-f]{12}_/;
 export function namesBuilt(model: ComposeModel, services: readonly string[]): string[] {
   const names = new Set<string>();
   const found = new Set(services);
+  const builtOn = buildsOn(model);
   for (const service of found) {
     const build = objectAt(serviceOf(model, service), "build");
     for (const each of [imageReference(model, service), ...textsOf(build["tags"])]) names.add(each);
-    for (const context of Object.values(objectAt(build, "additional_contexts"))) {
-      const other = /^service:([^]*)$/.exec(String(context))?.[1];
-      if (other !== undefined) found.add(other);
-    }
+    for (const other of builtOn(service)) found.add(other);
   }
   return [...names];
+}
+
+/**
+ * The services whose builds the build of a service takes as contexts, itself not among them. To
+ * newer versions of compose `target:a_b` is another name for `service:a.b`.
+ */
+export function buildsOn(model: ComposeModel): (service: string) => readonly string[] {
+  const targets = Map.groupBy(Object.keys(servicesOf(model)), (name) => name.replaceAll(".", "_"));
+  return (service) => {
+    const build = objectAt(serviceOf(model, service), "build");
+    const found = Object.values(objectAt(build, "additional_contexts")).flatMap((context) => {
+      const [, kind, other = ""] = /^(service|target):([^]*)$/.exec(String(context)) ?? [];
+      return kind === "service" ? [other] : kind === "target" ? targets.get(other) ?? [] : [];
+    });
+    return [...new Set(found)].filter((each) => each !== service);
+  };
 }

@@ -1,6 +1,14 @@
 import { type ComposeModel, own, type ReleaseService, type ServicePlace } from "../model/mod.ts";
-import { canonicalJson, isObject, type JsonObject, objectAt, servicesOf, textAt } from "./model.ts";
-import { imageReference } from "./built_names.ts";
+import {
+  canonicalJson,
+  isObject,
+  type JsonObject,
+  objectAt,
+  serviceOf,
+  servicesOf,
+  textAt,
+} from "./model.ts";
+import { buildsOn, imageReference } from "./built_names.ts";
 import { expectationOf } from "./expectation.ts";
 import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
 import type { IgnoredUses } from "./ignored_uses.ts";
@@ -56,6 +64,10 @@ interface Shared {
   readonly texts: ReadonlyMap<ResourceKind, ReadonlyMap<string, string>>;
   /** Digests of the variables that configs and secrets take their values from. */
   readonly values: ReadonlyMap<string, string>;
+  /** The services whose builds the build of a service takes. */
+  readonly builtOn: (service: string) => readonly string[];
+  /** Digests of builds that others take, each made once. */
+  readonly builds: Map<string, string>;
 }
 
 function shared({ model, environment, digest, uses }: DigestInputs): Shared {
@@ -70,7 +82,8 @@ function shared({ model, environment, digest, uses }: DigestInputs): Shared {
     return value === undefined ? [] : [[name, digest(value)] as const];
   });
   const usesOf = Map.groupBy(uses, ({ service }) => service);
-  return { usesOf, texts: new Map(texts), values: new Map(values) };
+  const builtOn = buildsOn(model);
+  return { usesOf, texts: new Map(texts), values: new Map(values), builtOn, builds: new Map() };
 }
 
 /** Adds images besides the services' own, except for those that the release builds itself. */
@@ -93,10 +106,12 @@ function releaseService(
     definition: inputs.digest(withResources(definition, inputs)),
   };
   const uses = inputs.usesOf.get(name) ?? [];
-  for (const use of uses.filter((each) => !inputs.inPlace.uses.has(each))) {
-    const kind = use.kind === "build" ? "build" : "file";
-    parts[`${kind}:${use.path}`] = inputs.contentOf(use.path);
+  for (
+    const use of uses.filter((each) => each.kind !== "build" && !inputs.inPlace.uses.has(each))
+  ) {
+    parts[`file:${use.path}`] = inputs.contentOf(use.path);
   }
+  Object.assign(parts, buildParts(name, inputs));
   const follows = followsOf(definition);
   for (const followed of Object.keys(follows)) {
     const digest = digests.get(followed);
@@ -117,6 +132,28 @@ function releaseService(
     dependsOn: dependenciesOf(definition),
     place: placeOf(definition, inputs.model),
   };
+}
+
+/** What a service is built from: files, and the builds of other services, whatever these are built from. */
+function buildParts(name: string, inputs: DigestInputs & Shared): Record<string, string> {
+  const parts: Record<string, string> = {};
+  for (const { kind, path } of inputs.usesOf.get(name) ?? []) {
+    if (kind === "build") parts[`build:${path}`] = inputs.contentOf(path);
+  }
+  for (const other of inputs.builtOn(name)) parts[`built:${other}`] = buildDigest(other, inputs);
+  return parts;
+}
+
+function buildDigest(name: string, inputs: DigestInputs & Shared): string {
+  const known = inputs.builds.get(name);
+  if (known !== undefined) return known;
+  // A circle, which no program builds, ends here.
+  inputs.builds.set(name, "");
+  const build = objectAt(serviceOf(inputs.model, name), "build");
+  const parts = { definition: inputs.digest(canonicalJson(build)), ...buildParts(name, inputs) };
+  const digest = inputs.digest(canonicalJson(parts));
+  inputs.builds.set(name, digest);
+  return digest;
 }
 
 function placeOf(definition: JsonObject, model: ComposeModel): ServicePlace {

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join, relative } from "node:path/posix";
+import { dirname, isAbsolute, relative, resolve } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 
@@ -14,6 +14,11 @@ export interface TreeUse {
   readonly writable: boolean;
   /** Whether the container needs it to exist in the source. */
   readonly required: boolean;
+  /**
+   * The path of a build's context, of a file that a build reads by a name of its own: it is an input only
+   * where it exists, and where no link of its path leads back to what the content of the context covers.
+   */
+  readonly within?: string;
 }
 
 /** Every path below `tree` that services of a rendered model mount, read or build from. */
@@ -98,34 +103,52 @@ const fileUses: UsesOf = (service, definition, model, tree) => {
   ];
 };
 
-const buildUses: UsesOf = (service, definition, model, tree) => {
-  const build = definition["build"];
+const buildUses: UsesOf = (service, { build }, model, tree) => {
   if (!isObject(build)) return [];
-  const contexts = Object.values(objectAt(build, "additional_contexts"));
+  const context = textAt(build, "context");
   const secrets = objectsAt(build, "secrets").map((secret) =>
     textAt(objectAt(objectAt(model, "secrets"), textAt(secret, "source")), "file")
   );
-  const context = textAt(build, "context");
-  const use = (path: unknown, required: boolean): TreeUse[] => {
+  const use = (path: unknown, more: Pick<TreeUse, "required" | "within">): TreeUse[] => {
     const inside = typeof path === "string" ? printedInside(path, tree) : undefined;
     if (inside === undefined) return [];
-    return [{ service, kind: "build", item: "", path: inside, writable: false, required }];
+    return [{ service, kind: "build", item: "", path: inside, writable: false, ...more }];
   };
-  const dockerfile = dockerfileBeside(build, context);
+  const directories = [context, ...Object.values(objectAt(build, "additional_contexts"))];
+  const within = printedInside(context, tree) ?? "";
+  const dockerfile = dockerfileOf(build);
   return [
-    ...[context, ...contexts, ...secrets, dockerfile].flatMap((each) => use(each, true)),
-    ...(dockerfile === undefined ? [] : use(`${dockerfile}.dockerignore`, false)),
+    ...[...directories, ...secrets].flatMap((path) => use(path, { required: true })),
+    ...dockerfileNames(dockerfile ?? "").flatMap((name) =>
+      ["", ...READ_BESIDE].flatMap((ending) => {
+        const isBeside = name === dockerfile && ending !== ".rego" &&
+          insideTree(name, context) === undefined;
+        return use(
+          name + ending,
+          isBeside ? { required: ending === "" } : { required: false, within },
+        );
+      })
+    ),
   ];
 };
 
+/** Endings of what buildx reads beside a Dockerfile. */
+export const READ_BESIDE = [".dockerignore", ".rego"] as const;
+
 /**
- * A Dockerfile outside of the build context, whose content id does not cover it. Compose prints it
- * as written: relative to the context, or absolute.
+ * The path of a build's Dockerfile, as printed: compose leaves it relative to the context, or absolute.
+ * `undefined` where it is in the compose file, or is none of a checkout.
  */
-function dockerfileBeside(build: JsonObject, context: string): string | undefined {
-  const written = textAt(build, "dockerfile");
-  if (written === "") return undefined;
-  if (!isAbsolute(written) && !isAbsolute(context)) return undefined;
-  const path = isAbsolute(written) ? written : join(context, written);
-  return insideTree(path, context) === undefined ? path : undefined;
+export function dockerfileOf(build: unknown): string | undefined {
+  if (!isObject(build) || textAt(build, "dockerfile_inline") !== "") return undefined;
+  const path = resolve(textAt(build, "context"), textAt(build, "dockerfile") || "Dockerfile");
+  return [build["dockerfile"], build["context"]].some((each) => isAbsolute(String(each)))
+    ? path
+    : undefined;
+}
+
+/** The paths at which buildx looks for a Dockerfile, in this order. */
+export function dockerfileNames(path: string): string[] {
+  if (path === "") return [];
+  return path.endsWith("/Dockerfile") ? [path, path.replace(/Dockerfile$/, "dockerfile")] : [path];
 }

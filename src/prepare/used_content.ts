@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import {
   ignoredUses,
+  insideTree,
   type LivePaths,
   livePaths,
   type TreeUse,
@@ -8,7 +9,13 @@ import {
   withoutLonger,
 } from "../compose/mod.ts";
 import type { ReleaseParts } from "../compose/make_release.ts";
-import { observe, RealTree, requireLiveInside, stackDirectories } from "../deploy/mod.ts";
+import {
+  LiveDirectory,
+  observe,
+  RealTree,
+  requireLiveInside,
+  stackDirectories,
+} from "../deploy/mod.ts";
 import { errors, isOurs, type LiveManifest } from "../model/mod.ts";
 import { ABSENT, contentIds, filesAt, isSubmodule, plainIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -41,8 +48,10 @@ export async function usedContent(
 ): Promise<UsedContent> {
   const { inputs, realInputs, revealed, tree, model } = rendered;
   const { revision } = target;
-  const uses = treeUses(model, tree);
-  const realUses = await realPaths(parts, tree, uses.map((use) => use.path));
+  const found = treeUses(model, tree);
+  const realFound = await realPaths(parts, tree, found.map((use) => use.path));
+  const read = found.filter((use) => !isCovered(use, realFound));
+  const realUses = new Map(read.map(({ path }) => [path, realFound.get(path) ?? path]));
   const owner = filesOwner(target, revision);
   const toReveal = { revision, tree, owner, paths: [...realUses.values()] };
   const used = await parts.encrypted.reveal(toReveal, signal);
@@ -54,6 +63,9 @@ export async function usedContent(
   const ids = await contentIds(parts.source, revision, paths, signal);
   const contents = await plainIds(parts.source, revision, { ids, identities }, signal);
   const contentOf = (path: string) => contents.get(real.get(path) ?? path) ?? ABSENT;
+  const uses = read.filter(({ within, path }) =>
+    within === undefined || contentOf(path) !== ABSENT
+  );
   const inPlace = ignoredUses(model, uses);
   const log = fewWarnings(parts.log.with({ stack: target.key.name, context: target.key.context }));
   for (const warning of inPlace.warnings) log.warning(warning);
@@ -66,6 +78,14 @@ export async function usedContent(
   await warnOfNothing(parts, target, { live, realPath }, signal);
   const manifest = await liveManifest(parts, target, { live, identities }, signal);
   return { uses, inPlace, live, manifest, ids, identities, contentOf };
+}
+
+/** Whether the content of a build's context covers a use: the real paths decide, links are followed. */
+function isCovered({ path, within }: TreeUse, real: ReadonlyMap<string, string>): boolean {
+  if (within === undefined) return false;
+  const context = real.get(within);
+  return context !== undefined &&
+    insideTree(join("/", real.get(path) ?? path), join("/", context)) !== undefined;
 }
 
 /** Number of empty mounts that a warning names. */
@@ -89,11 +109,12 @@ async function warnOfNothing(
     ),
   );
   const named: string[] = [];
+  const held = new LiveDirectory(parts.files, live);
   for (const { service, path, item } of unfilled) {
     if (named.length > MOST_NAMED) break;
     if (brought.has(`${service} ${item}`)) continue;
     // A person may have put a file there.
-    if ((await parts.files.stat(join(live, realPath(path))))?.kind === "file") continue;
+    if (await kindAt(parts, held, realPath(path)) === "file") continue;
     named.push(`${path} (service ${service}, at ${item})`);
   }
   if (named.length === 0) return;
@@ -104,6 +125,11 @@ async function warnOfNothing(
       "see an empty directory",
     { stack: key.name, context: key.context },
   );
+}
+
+/** What is at a path of a stack's files, to which no link of a container leads elsewhere. */
+async function kindAt({ files }: Pick<PrepareParts, "files">, live: LiveDirectory, path: string) {
+  return await live.at(path, { makes: false }, async (place) => (await files.stat(place))?.kind);
 }
 
 interface Mounts {
@@ -142,11 +168,14 @@ async function requireMounts(
   target: Target,
   { uses, contentOf, realPath }: Mounts,
 ): Promise<void> {
-  const live = stackDirectories(parts.options.dataDir, target.key).live;
+  const live = new LiveDirectory(
+    parts.files,
+    stackDirectories(parts.options.dataDir, target.key).live,
+  );
   for (const use of uses) {
     if (!use.required || contentOf(use.path) !== ABSENT) continue;
     if (
-      use.kind === "bind" && await parts.files.stat(join(live, realPath(use.path))) !== undefined
+      use.kind === "bind" && await kindAt(parts, live, realPath(use.path)) !== undefined
     ) {
       continue;
     }

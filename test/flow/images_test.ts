@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { describe, it } from "node:test";
+import { systemFiles } from "../../src/system/mod.ts";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
 import { badService } from "./bad_service.ts";
 import { buildingEngines } from "./building_engines.ts";
@@ -417,6 +419,32 @@ for (const engine of await buildingEngines()) {
         assert.match(reasons(ignoring, "app"), /\.dockerignore is new/);
         await assert.rejects(inside(world, "/other/more.txt"));
         assert.equal(await inside(world, "/other/page.txt"), "one");
+      }));
+
+    it("a Dockerfile that links of the context lead to is an input; nothing of a build stays", () =>
+      inWorld(engine, async (world) => {
+        const build = { context: "./app", dockerfile: "df/Dockerfile" };
+        await commit(world, {
+          "app/Dockerfile": { link: "../docker/dockerfile" },
+          "app/df": { link: "../docker" },
+          "app/page.txt": "one",
+          "compose.yaml": composeFile({
+            app: { ...service({ build }), image: undefined },
+            other: { ...service({ build: "./app" }), image: undefined },
+          }),
+          "docker/dockerfile": `FROM ${IMAGE}\nCOPY . /one\n`,
+        }, { build: { quiet: true } });
+        await pollTo(world, "succeeded");
+        assert.equal(await inside(world, "/one/page.txt"), "one");
+
+        await commit(world, { "docker/dockerfile": `FROM ${IMAGE}\nCOPY . /two\n` });
+        const finished = await pollTo(world, "succeeded");
+        assert.deepEqual(actions(finished), { app: "recreate", other: "recreate" });
+        assert.match(reasons(finished, "app"), /build input app\/df\/dockerfile changed/);
+        assert.match(reasons(finished, "other"), /build input app\/Dockerfile changed/);
+        assert.equal(await inside(world, "/two/page.txt"), "one");
+        const kept = await systemFiles.list(join(world.env["DOCKER_CONFIG"] ?? "", "buildx"));
+        assert.deepEqual(kept.filter((name) => !name.startsWith(".")), []);
       }));
 
     it("no_cache builds everything anew, without it the cache is used", () =>

@@ -249,6 +249,10 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     [false, true].map((isStack) => compose.tooLargeProject(model, { isStack })),
   namesBuilt: ({ model, release }) =>
     compose.namesBuilt(model, release.services.map(({ name }) => name)),
+  buildsOn: ({ model, names }) => names.map(compose.buildsOn(model)),
+  dockerfileOf: forServices(({ build }) =>
+    compose.dockerfileNames(compose.dockerfileOf(build) ?? "")
+  ),
   listedLengths: ({ model }) => compose.listedLengths(model),
   labelsLength: forServices((service) => compose.labelsLength(service)),
   buildPaths: forServices((service, { model }) =>

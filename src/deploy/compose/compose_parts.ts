@@ -34,7 +34,7 @@ export interface ComposeParts {
   readonly log: Log;
   /** Place for variables that must not be in a program's environment. */
   readonly scratch: {
-    readonly files: RegistryLogins["files"] & Pick<Files, "makeDirectory">;
+    readonly files: RegistryLogins["files"] & Pick<Files, "makeDirectory" | "stat">;
     /** Prefix of the names of private directories. */
     readonly prefix: string;
   };

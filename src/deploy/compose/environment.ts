@@ -66,8 +66,8 @@ const ASKS_NO_GIT = { BUILDX_GIT_INFO: "false", GIT_DIR: "/dev/null" } as const;
  */
 const KEEPS_NO_SEEDS = { BUILDKIT_NO_CLIENT_TOKEN: "1" } as const;
 
-/** Variables that single calls get besides: a private directory, and one with credentials. */
-const OF_A_CALL = ["TMPDIR", "DOCKER_CONFIG"] as const;
+/** Variables that single calls get besides: private directories, and one with credentials. */
+const OF_A_CALL = ["TMPDIR", "DOCKER_CONFIG", "BUILDX_CONFIG"] as const;
 
 /** Variable that docker sets for plugins, which expect a different command line without it. */
 const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as const;

@@ -37,7 +37,7 @@ async function findPlugin(
   env: Readonly<Record<string, string | undefined>>,
   name: string,
 ): Promise<string | undefined> {
-  const configuration = env["DOCKER_CONFIG"] ?? join(env["HOME"] ?? "/root", ".docker");
+  const configuration = clientConfiguration(env);
   const directories = [
     ...await extraDirectories(files, join(configuration, "config.json")),
     join(configuration, "cli-plugins"),
@@ -66,4 +66,9 @@ async function extraDirectories(files: Files, configFile: string): Promise<strin
   const text = await readClientConfig(files, configFile);
   return listOf(parseObject(text ?? "")["cliPluginsExtraDirs"])
     .filter((each) => typeof each === "string").filter((each) => each.startsWith("/"));
+}
+
+/** The directory of the engine client's configuration. */
+export function clientConfiguration(env: Readonly<Record<string, string | undefined>>): string {
+  return env["DOCKER_CONFIG"] ?? join(env["HOME"] ?? "/root", ".docker");
 }

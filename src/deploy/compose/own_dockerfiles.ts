@@ -1,11 +1,13 @@
-import { basename, isAbsolute, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import {
   asPrinted,
+  dockerfileNames,
+  dockerfileOf,
   isObject,
   mapServices,
   plainDollars,
+  READ_BESIDE,
   servicesOf,
-  textAt,
 } from "../../compose/mod.ts";
 import { type ComposeModel, errors, messageOf } from "../../model/mod.ts";
 import type { Files } from "../../system/mod.ts";
@@ -20,7 +22,8 @@ type Copying = Pick<Files, "makeDirectory" | "readIfExists" | "write">;
  * the whole directory that a Dockerfile's path leads to, by whichever links, and what other stacks of the
  * commit have decrypted lies in that checkout; the engine may be another context's.
  *
- * Throws `build_failed` where they have more than 16 MiB together. One that is missing is left to compose to tell.
+ * Throws `build_failed` where they have more than 16 MiB together. The build of one that is missing gets an
+ * empty directory, and tells: its services may not be built at all.
  */
 export async function withOwnDockerfiles(
   files: Copying,
@@ -33,8 +36,8 @@ export async function withOwnDockerfiles(
   const copies = new Map<string, string>();
   const room = { bytes: MOST_BYTES };
   for (const path of wanted) {
-    const copy = await copied(files, path, join(directory, `dockerfile-${copies.size}`), room);
-    if (copy !== undefined) copies.set(path, copy);
+    const own = join(directory, `dockerfile-${copies.size}`);
+    copies.set(path, await copied(files, plainDollars(path), own, room));
   }
   return mapServices(model, (service) => {
     const { build } = service;
@@ -44,30 +47,27 @@ export async function withOwnDockerfiles(
   });
 }
 
-/** The path of a build's Dockerfile; `undefined` where it has none of a checkout. */
-function dockerfileOf(build: unknown): string | undefined {
-  if (!isObject(build) || build["dockerfile_inline"] !== undefined) return undefined;
-  const path = resolve(textAt(build, "context"), textAt(build, "dockerfile") || "Dockerfile");
-  return isAbsolute(textAt(build, "context")) ? plainDollars(path) : undefined;
-}
-
-/** Copies a Dockerfile with what buildx reads beside it; `undefined` where there is none. */
+/** Copies a Dockerfile, found as buildx finds it, with what is read beside it; the path of the copy. */
 async function copied(
   files: Copying,
   path: string,
   directory: string,
   room: { bytes: number },
-): Promise<string | undefined> {
-  const copy = join(directory, basename(path));
+): Promise<string> {
   await files.makeDirectory(directory, { mode: 0o700 });
-  for (const ending of ["", ".dockerignore", ".rego"]) {
-    const bytes = await read(files, path + ending, room.bytes);
-    if (bytes === undefined && ending === "") return undefined;
-    if (bytes === undefined) continue;
+  const isCopied = async (from: string) => {
+    const bytes = await read(files, from, room.bytes);
+    if (bytes === undefined) return false;
     room.bytes -= bytes.length;
-    await files.write(copy + ending, bytes, { mode: 0o600 });
+    await files.write(join(directory, basename(from)), bytes, { mode: 0o600 });
+    return true;
+  };
+  for (const name of dockerfileNames(path)) {
+    if (!await isCopied(name)) continue;
+    for (const ending of READ_BESIDE) await isCopied(name + ending);
+    return join(directory, basename(name));
   }
-  return copy;
+  return join(directory, basename(path));
 }
 
 async function read(

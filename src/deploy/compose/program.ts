@@ -21,6 +21,7 @@ import {
 } from "./command.ts";
 import { actingCall, dotenvText, renderVariables } from "./environment.ts";
 import { limitedOutput } from "./limited_output.ts";
+import { withOwnBuilders } from "./own_builders.ts";
 import { withOwnDockerfiles } from "./own_dockerfiles.ts";
 import { withRegistryLogins } from "./registry_logins.ts";
 import {
@@ -125,13 +126,13 @@ export class Compose {
   async build(call: ComposeCall, build: BuildArguments, signal: AbortSignal): Promise<void> {
     await this.#requireBuilder(signal);
     // TMPDIR is private: compose leaves every inline Dockerfile there.
-    const { files, prefix } = this.#parts.scratch;
+    const { programEnvironment: env, scratch: { files, prefix } } = this.#parts;
     await withTemporaryDirectory(files, prefix, async (directory) => {
       const args = buildArguments(call.project, build);
       const more = {
         // A policy beside a Dockerfile may read files below the working directory of buildx.
         cwd: call.project.directory,
-        env: { TMPDIR: directory },
+        env: { TMPDIR: directory, ...await withOwnBuilders(files, env, join(directory, "buildx")) },
       };
       const model = await withOwnDockerfiles(files, call.model ?? {}, directory);
       await this.#act("build_failed", { ...call, model }, args, signal, more);

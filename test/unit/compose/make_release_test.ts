@@ -42,6 +42,47 @@ const OURS = [
 ];
 
 describe("makeRelease()", () => {
+  it("builds a service anew for what the builds are made from that its own takes, also in a circle", () => {
+    const build = (name: string, base?: string) => ({
+      build: {
+        context: `/t/${name}`,
+        dockerfile_inline: "FROM a",
+        ...(base === undefined ? {} : { additional_contexts: { base } }),
+      },
+    });
+    const rendered = {
+      name: "shop",
+      services: {
+        "a.b": build("a", "service:c"),
+        c: build("c"),
+        d: build("d", "target:a_b"),
+        e: build("e", "service:f"),
+        f: build("f", "service:e"),
+        g: { image: "x" },
+      },
+    };
+    const uses = treeUses(rendered, "/t");
+    const digests = (changed: string) => {
+      const { services } = makeRelease(parts({
+        ...{ rendered, uses, digest: (text) => text },
+        inPlace: { uses: new Set(), signals: new Map(), warnings: [] },
+        contentOf: (path) => path === changed ? "new" : "old",
+      }));
+      return new Map(services.map(({ name, digest }) => [name, digest]));
+    };
+    const before = digests("");
+    const others = (changed: string) =>
+      [...digests(changed)].filter(([name, digest]) => digest !== before.get(name))
+        .map(([name]) => name).join(" ");
+    assert.deepEqual(["a", "c", "d", "e", "f"].map(others), [
+      "a.b d",
+      "a.b c d",
+      "d",
+      "e f",
+      "e f",
+    ]);
+  });
+
   it("serves files with a dollar sign in their names, of which compose prints two", () => {
     const mounts = ["a$$b", "w$$/x"].map((name) => (
       { type: "bind", source: `/t/${name}`, target: `/${name}`, read_only: name === "a$$b" }
@@ -73,7 +114,7 @@ describe("makeRelease()", () => {
       services: {
         web: {
           image: "x",
-          build: { context: file },
+          build: { context: file, dockerfile_inline: "FROM x" },
           volumes: [{ type: "bind", source: file, target: "/x", read_only: true }],
         },
       },

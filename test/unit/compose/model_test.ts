@@ -237,6 +237,25 @@ describe("treeUses(), livePaths(), rewriteModel()", () => {
     assert.equal(rewritten.configs.main.file, "/data/releases/default/shop/current/main.conf");
   });
 
+  it("name each place of a Dockerfile of a build's context, and what is read beside it: links may lead out", () => {
+    const built = (build: object) =>
+      treeUses({ services: { web: { build } } }, "/t").map(({ path, required, within }) =>
+        `${path}${required ? "!" : ""}${within === undefined ? "" : ` within ${within}`}`
+      );
+    const all = (name: string, more = " within app") =>
+      ["", ".dockerignore", ".rego"].map((ending) => `${name}${ending}${more}`);
+    assert.deepEqual(built({ context: "/t/app" }), [
+      ...["app!", ...all("app/Dockerfile"), ...all("app/dockerfile")],
+    ]);
+    assert.deepEqual(built({ context: "/t/app", dockerfile: "df/web" }), [
+      ...["app!", ...all("app/df/web")],
+    ]);
+    assert.deepEqual(built({ context: "/t/app", dockerfile: "../web" }), [
+      ...["app!", "web!", "web.dockerignore", "web.rego within app"],
+    ]);
+    assert.deepEqual(built({ context: "/t/app", dockerfile_inline: "FROM a" }), ["app!"]);
+  });
+
   it("lead named volumes through live, whoever mounts them how: others may mount them to write", () => {
     const volume = (source: string) => ({
       type: "volume",
@@ -356,7 +375,8 @@ describe("releaseServices()", () => {
     });
     it("has its Dockerfile in the context otherwise, or somewhere else altogether", () => {
       const uses = (build: Record<string, unknown>) =>
-        treeUses(built(build), TREE).map((each) => each.path);
+        treeUses(built(build), TREE).filter((each) => each.within === undefined)
+          .map((each) => each.path);
       assert.deepEqual(uses({ context, dockerfile: "docker/Dockerfile" }), ["app"]);
       assert.deepEqual(uses({ context, dockerfile: `${context}/Dockerfile` }), ["app"]);
       assert.deepEqual(uses({ context: TREE, dockerfile: "docker/Dockerfile" }), ["."]);
@@ -369,6 +389,7 @@ describe("releaseServices()", () => {
         ["app", true],
         ["app.Dockerfile", true],
         ["app.Dockerfile.dockerignore", false],
+        ["app.Dockerfile.rego", false],
       ]);
     });
   });

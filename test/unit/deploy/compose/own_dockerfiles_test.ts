@@ -33,6 +33,8 @@ describe("withOwnDockerfiles()", () => {
     "Docker$file.dockerignore": "x",
     "secret.env": "PASSWORD=of-another-stack",
     "web/Dockerfile": "FROM b",
+    "low/dockerfile": "FROM c",
+    "low/dockerfile.dockerignore": "y",
   };
 
   it("gives a build a copy of a Dockerfile outside of its context, and nothing of its directory", () =>
@@ -47,18 +49,20 @@ describe("withOwnDockerfiles()", () => {
       assert.equal(await readFile(join(place, name), "utf8"), "FROM a");
     }));
 
-  it("copies one of the context, too, whose directory may be a link, and leaves a missing one", async () => {
+  it("copies one of the context, too, also where buildx finds it in lower case, else hands over nothing", async () => {
     for (
-      const [context, dockerfile, path] of [
-        ["web", "", "own/dockerfile-0/Dockerfile"],
-        ["web", "Dockerfile", "own/dockerfile-0/Dockerfile"],
-        ["web", "../missing", undefined],
+      const [context, dockerfile, name, copied] of [
+        ["web", "", "Dockerfile", ["Dockerfile"]],
+        ["web", "Dockerfile", "Dockerfile", ["Dockerfile"]],
+        ["web", "../low/Dockerfile", "dockerfile", ["dockerfile", "dockerfile.dockerignore"]],
+        ["web", "../missing", "missing", []],
+        ["web", "../secret.env/Dockerfile", "Dockerfile", []],
       ] as const
     ) {
       const build = (root: string) => ({ context: join(root, context), dockerfile });
-      await given(TREE, build, (found, root) => {
-        assert.equal(found, path === undefined ? dockerfile : join(root, path));
-        return Promise.resolve();
+      await given(TREE, build, async (found, root) => {
+        assert.equal(found, join(root, "own/dockerfile-0", name));
+        assert.deepEqual((await readdir(dirname(found))).sort(), copied);
       });
     }
   });

@@ -23,6 +23,8 @@ const CALL: ComposeCall = {
   model: { name: "shop", services: {} },
 };
 const SCRATCH = { files: systemFiles, prefix: join(tmpdir(), "swt-compose-scratch-") };
+/** Builds find no builders of this machine, and leave nothing there. */
+const NO_BUILDERS = { BUILDX_CONFIG: "/dev/null/buildx" };
 const UP = { mode: "replace", scale: { web: 1 }, noStart: false, timeoutMs: 5000 } as const;
 const BUILD = { services: ["web"], pull: false, noCache: false, quiet: false };
 
@@ -39,7 +41,7 @@ function scripted(result: { code?: number; stdout?: string; stderr?: string }) {
     start: () => assert.fail("compose is never talked to while it runs"),
   };
   const log = createRecordingLog();
-  const programEnvironment = { PATH: "/bin", DOCKER_HOST: "unix:///e.sock" };
+  const programEnvironment = { PATH: "/bin", DOCKER_HOST: "unix:///e.sock", ...NO_BUILDERS };
   return {
     compose: new Compose({ commands, programEnvironment, log, scratch: SCRATCH }),
     asked,
@@ -137,6 +139,7 @@ describe("Compose and the programs it runs", () => {
     assert.deepEqual(command?.env, {
       PATH: "/bin",
       DOCKER_HOST: "unix:///e.sock",
+      ...NO_BUILDERS,
       COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
       COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
       BUILDX_BAKE_ENTITLEMENTS_FS: "0",
@@ -273,6 +276,8 @@ describe("Compose and the programs it runs", () => {
     await messageOf(compose.build(CALL, BUILD, SIGNAL), "build_failed");
     const directory = asked[0]?.env?.["TMPDIR"] ?? "";
     assert.ok(directory.startsWith(SCRATCH.prefix), directory);
+    // Buildx keeps a record of each build, which nobody reads.
+    assert.equal(asked[0]?.env?.["BUILDX_CONFIG"], join(directory, "buildx"));
     assert.equal(existsSync(directory), false);
   });
 
@@ -367,7 +372,7 @@ describe("Compose and the programs it runs", () => {
       const more = quiet === undefined ? {} : { quiet };
       const compose = new Compose({
         commands,
-        programEnvironment: {},
+        programEnvironment: NO_BUILDERS,
         log,
         scratch: SCRATCH,
         ...more,
@@ -402,7 +407,12 @@ describe("Compose and the programs it runs", () => {
         start: () => assert.fail(),
       };
       const log = createRecordingLog();
-      const compose = new Compose({ commands, programEnvironment: {}, log, scratch: SCRATCH });
+      const compose = new Compose({
+        commands,
+        programEnvironment: NO_BUILDERS,
+        log,
+        scratch: SCRATCH,
+      });
       assert.match(await messageOf(compose.render(CALL, SIGNAL), "render_failed"), says);
       const building = await messageOf(compose.build(CALL, BUILD, SIGNAL), "build_failed");
       if (ended.endsWith("memory")) {
@@ -432,7 +442,7 @@ describe("Compose and the programs it runs", () => {
       const compose = new Compose({
         commands,
         hasBuildx: () => Promise.resolve(has),
-        programEnvironment: {},
+        programEnvironment: NO_BUILDERS,
         log: createRecordingLog(),
         scratch: SCRATCH,
       });
@@ -454,7 +464,7 @@ describe("Compose and the programs it runs", () => {
     };
     const compose = new Compose({
       commands,
-      programEnvironment: {},
+      programEnvironment: NO_BUILDERS,
       log: createRecordingLog(),
       scratch: SCRATCH,
     });
@@ -494,7 +504,7 @@ describe("Compose.lending()", () => {
     };
     const compose = new Compose({
       commands,
-      programEnvironment: {},
+      programEnvironment: NO_BUILDERS,
       log: createRecordingLog(),
       scratch: SCRATCH,
       rendering: createFairLimiter(1),
