@@ -14,6 +14,8 @@ import { type Decision, endOf } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { rememberingRemoval, removalWish } from "./destroy/failed_removal.ts";
 import { destroyTarget } from "./destroy_target.ts";
+import { isSameMode } from "./stack_mode.ts";
+import { swarmNow } from "./decide/swarm_now.ts";
 import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Host, Target } from "../prepare/mod.ts";
@@ -58,6 +60,9 @@ async function deploy(
 ): Promise<TargetEnd | undefined> {
   const { plan, prepared, observed, images, adopts, isRetry } = decision;
   const { deployment, key } = target;
+  // The engine's swarm may have come up, or gone, while this was prepared and waited for the slot.
+  const swarm = await swarmNow(parts, target, signal);
+  if (!isSameMode({ ...(swarm && { swarm }) }, prepared.release)) return undefined;
   if (adopts) {
     // Left alone until a commit changes the stack, also where drift is repaired.
     const tried = listedDrift(prepared.release, observed).filter(isOrphan);

@@ -6,18 +6,12 @@ import {
   ownerFrom,
   type Plan,
 } from "../model/mod.ts";
-import {
-  type Hold,
-  planFor,
-  requireSupported,
-  retryHold,
-  swarmOf,
-  whyForced,
-} from "../plan/mod.ts";
+import { type Hold, planFor, requireSupported, retryHold, whyForced } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { type Found, moveRevision, remember } from "./decide/record_unchanged.ts";
 import { requireRoomForStack } from "./decide/stack_limit.ts";
+import { swarmNow } from "./decide/swarm_now.ts";
 import { removalHold, removalWish } from "./destroy/failed_removal.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
@@ -68,9 +62,8 @@ export async function decideTarget(
   const waits = waitingHold(parts, asked);
   if (waits !== undefined) return await held(parts, asked, waits, signal);
   requireSupported(deployment);
-  const info = await parts.host.info(signal);
   if (deployment.destroy.enabled) return await destroyed(parts, asked, signal);
-  const swarm = swarmOf(deployment, info);
+  const swarm = await swarmNow(parts, asked, signal);
   const isNobodys = recordedOwner(parts.ledger, key) === undefined;
   const target = { ...asked, isNobodys, ...(swarm === undefined ? {} : { swarm }) };
   const recorded = parts.ledger.current(key);

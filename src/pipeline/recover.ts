@@ -73,12 +73,15 @@ export async function recover(
         await whileIntended(parts, intent, resume, signal);
       }, signal);
     } catch (thrown) {
+      // A swarm may not be up yet after a restart of its engine.
+      const isAway = found.recorded?.swarm && isStackwrightError(thrown, "engine_refused");
       // Else it stayed this process's, which does not look at it again. What it is doing now is no such.
-      if (isTaken) ledger.leave(intent, { untried: signal.aborted });
+      if (isTaken) ledger.leave(intent, { untried: signal.aborted || isAway === true });
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
+      const next = isAway ? "look" : "start";
       const message = `an interrupted ${intent.kind} could not be finished: ${error.message}` +
-        (isOpen(ledger, intent) ? "; it is tried again at the next start" : "");
+        (isOpen(ledger, intent) ? `; it is tried again at the next ${next}` : "");
       found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };

@@ -30,6 +30,7 @@ import { type Owned, requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
 import { endRunsWith } from "./owner/end_others_runs.ts";
 import { keeping } from "./owner/whose.ts";
+import { cannotManage } from "./decide/swarm_now.ts";
 import { wantedOwner } from "./stack_owner.ts";
 
 /** The mode of a release: `swarm` is set for services of a swarm. */
@@ -89,7 +90,7 @@ export async function requireChangeableMode(
  * `CONTAINER_SWARM_FEATURES` is off unless the stack is recorded as containers; false where the
  * engine has left its swarm.
  *
- * Throws `conflict` where recorded services go on in a swarm that the engine cannot be asked about
+ * Throws `engine_refused` where recorded services go on in a swarm that the engine cannot be asked about
  * now: taking them for gone would run everything twice, or leave them for ever.
  */
 export async function managesServices(
@@ -103,11 +104,7 @@ export async function managesServices(
   if (recorded?.swarm === undefined || role === "manager" || role === "inactive") {
     return role === "manager";
   }
-  throw errors.conflict(
-    `${key.name} is a stack of a swarm which its engine cannot manage now (docker info says more: it is ` +
-      "a worker, locked, or not up yet), so what runs of it is not known. Nothing was changed; make the " +
-      "engine a manager again, or have it leave the swarm",
-  );
+  throw cannotManage(`${key.name} is a stack of a swarm`);
 }
 
 /** Containers or services with a stack's name, also those that Stackwright did not deploy. */

@@ -7,8 +7,8 @@ import type { Images } from "./images.ts";
 /** One engine, with this process's view of its machine. Every engine is a separate host. */
 export interface Host {
   readonly engine: Engine;
-  /** The engine's report about itself; requested again after it was unreachable. */
-  info(signal: AbortSignal): Promise<EngineInfo>;
+  /** The engine's report about itself; requested again after a while, after it was unreachable, and where `anew`. */
+  info(signal: AbortSignal, how?: { readonly anew?: boolean }): Promise<EngineInfo>;
   /** Compose, which renders and builds for this engine. */
   readonly compose: Compose;
   /** What makes and starts containers through `engine`: the host's, or one that asks before each change. */

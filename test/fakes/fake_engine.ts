@@ -81,7 +81,9 @@ export interface FakeEngine {
   sayId(id: string): void;
   /** Says from now on that it manages a swarm. */
   becomeManager(): void;
-  /** Whether it does. */
+  /** Says from now on that its swarm is in a state such as `locked`, in which nothing is managed; `undefined` ends that. */
+  saySwarm(down: string | undefined): void;
+  /** Whether it is to manage one. */
   isManager(): boolean;
   /** Takes an update of a service of the swarm back, whose tasks fail while it is watched. */
   takeBack(service: string, error: string): void;
@@ -142,6 +144,7 @@ function script(state: EngineState) {
     speak: (apiVersion: string) => void (state.apiVersion = apiVersion),
     sayId: (id: string) => void (state.id = id),
     becomeManager: () => void (state.isManager = true),
+    saySwarm: (down: string | undefined) => void (state.swarmDown = down),
     isManager: () => state.isManager,
     takeBack: (service: string, error: string) => takeBack(state, service, error),
     crash: (key: string, exitCode = 1) => exit(state, running(state, key), exitCode),

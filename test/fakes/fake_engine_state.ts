@@ -145,6 +145,8 @@ export class EngineState {
   apiVersion = FAKE_API_VERSION;
   /** Whether it manages a swarm. */
   isManager = false;
+  /** The state of its swarm where that is not up, such as `locked` after a restart: it manages nothing then. */
+  swarmDown: string | undefined = undefined;
   readonly swarm = new SwarmState();
   readonly events: FakeEvent[] = [];
   readonly listeners = new Set<(event: FakeEvent) => void>();

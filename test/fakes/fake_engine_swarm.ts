@@ -55,7 +55,10 @@ function route(method: string, path: RegExp, handle: Route["handle"]): Route {
     method,
     path,
     handle(request) {
-      if (!request.state.isManager) throw new Refusal(503, "This node is not a swarm manager.");
+      const { isManager, swarmDown } = request.state;
+      if (!isManager || swarmDown !== undefined) {
+        throw new Refusal(503, "This node is not a swarm manager.");
+      }
       return handle(request);
     },
   };

@@ -75,7 +75,9 @@ function info({ state }: RouteRequest): RouteAnswer {
       Plugins: { Volume: ["local"], Network: ["bridge", "host", "null"] },
       Containers: state.containers.size,
       Images: state.images.size,
-      Swarm: state.isManager
+      Swarm: state.swarmDown !== undefined
+        ? { NodeID: "", LocalNodeState: state.swarmDown, ControlAvailable: false }
+        : state.isManager
         ? { NodeID: "fake", LocalNodeState: "active", ControlAvailable: true }
         : { NodeID: "", LocalNodeState: "inactive", ControlAvailable: false },
     },

@@ -17,6 +17,14 @@ describe("remembered", () => {
     assert.deepEqual([await ask(never), await ask(never)], [2, 2]);
   });
 
+  it("remembered() asks anew where that is wanted, and remembers that answer", async () => {
+    let asked = 0;
+    const ask = remembered(createFakeClock(), 1_000, () => Promise.resolve(++asked));
+    assert.deepEqual([await ask(never), await ask(never, { anew: true }), await ask(never)], [
+      ...[1, 2, 2],
+    ]);
+  });
+
   it("remembered() remembers no failure, and no answer from before one", async () => {
     const clock = createFakeClock();
     const answers = [() => 1, () => fail(), () => 3];

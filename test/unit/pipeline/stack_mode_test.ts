@@ -31,7 +31,7 @@ describe("managesServices()", () => {
   for (const role of ["worker", "other"] as const) {
     it(`does not take services for gone whose engine is "${role}"`, async () => {
       await assert.rejects(ask(role, { recorded: { swarm: {} } }), {
-        code: "conflict",
+        code: "engine_refused",
         message: /shop is a stack of a swarm which its engine cannot manage now/,
       });
     });
