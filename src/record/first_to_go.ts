@@ -10,12 +10,15 @@ export type SharedRun = Pick<Run, "trigger" | "repository" | "target" | "owner">
  * Otherwise a job that runs every second would push out the runs of all other stacks.
  */
 export function firstToGo<Kept extends SharedRun>(runs: readonly Kept[]): Kept | undefined {
-  return [ownerOf, stackOf, partOf].reduce(most<Kept>, runs)[0];
+  return [ownerOf, stackOf, partOf].reduce(largestShare<Kept>, runs)[0];
 }
 
-/** The largest group of runs with one key; among equals, the group with the oldest run. */
-function most<Kept>(runs: readonly Kept[], keyOf: (run: Kept) => string): readonly Kept[] {
-  const groups = [...Map.groupBy(runs, keyOf).values()];
+/** The largest group with one key of what is kept, oldest first; among equals, the one with the oldest. */
+export function largestShare<Kept>(
+  kept: readonly Kept[],
+  keyOf: (each: Kept) => string,
+): readonly Kept[] {
+  const groups = [...Map.groupBy(kept, keyOf).values()];
   return groups.reduce((one, other) => other.length > one.length ? other : one, groups[0] ?? []);
 }
 

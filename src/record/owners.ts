@@ -8,6 +8,7 @@ import {
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
+import { largestShare } from "./first_to_go.ts";
 import { formerSources, type NamedSources, noteFormer } from "./former_sources.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
@@ -217,13 +218,20 @@ export class Owners extends LedgerTable {
     this.#forgetRefused(key);
   }
 
-  /** Records a claimant that was refused; writes only new ones. */
+  /**
+   * Records a claimant that was refused; writes only new ones. Of too many goes the oldest of the source with
+   * the most: branches of one repository would keep all others from being handed the stack.
+   */
   refuse(key: StackKey, wanted: StackOwner): void {
-    const known = this.refused(key);
-    const isKnown = known.some((each) => isEqualOwner(each, wanted));
-    if (isKnown || known.length >= MOST_REFUSED) return;
+    const known = this.database.rowsOf("refused_owners", key, "ORDER BY rowid").map(toOwner);
+    if (known.some((each) => isEqualOwner(each, wanted))) return;
     const { source, reference } = wanted;
     this.database.run(`INSERT INTO refused_owners VALUES (?, ?, ?, ?)`, key, source, reference);
+    if (known.length < MOST_REFUSED) return;
+    const [gone] = largestShare([...known, wanted], (each) => each.source);
+    const sql = `DELETE FROM refused_owners
+      WHERE context = ? AND name = ? AND source = ? AND reference = ?`;
+    if (gone !== undefined) this.database.run(sql, key, gone.source, gone.reference);
   }
 
   /** The claimants that were refused, sorted. */

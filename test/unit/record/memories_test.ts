@@ -405,6 +405,25 @@ describe("Owners", () => {
       assert.equal(owners.refused(WEB).length, 20);
     }),
   );
+
+  it(
+    "refuse() keeps the newest, and forgets the oldest of the source with the most",
+    withLedger(({ owners }) => {
+      const [first, last] = ["a", "c"].map((name) => ({
+        source: `host/${name}`,
+        reference: "main",
+      }));
+      owners.refuse(WEB, first!);
+      for (let count = 0; count < 50; count++) {
+        owners.refuse(WEB, { source: "host/b", reference: `x${count}` });
+      }
+      owners.refuse(WEB, last!);
+      const kept = owners.refused(WEB);
+      const theirs = Array.from({ length: 18 }, (_, count) => `x${count + 32}`);
+      assert.deepEqual([kept[0], kept.at(-1)], [first, last]);
+      assert.deepEqual(kept.slice(1, -1).map(({ reference }) => reference), theirs);
+    }),
+  );
 });
 
 describe("Pins", () => {
