@@ -73,14 +73,14 @@ export class JobBoards {
   of(context: string): JobBoard {
     return this.#made.getOrInsertComputed(
       context,
-      () => new JobBoard(context, this.#parts, this.#signal),
+      () => new JobBoard(context, this.#parts, () => this.#made.values(), this.#signal),
     );
   }
 }
 
 /** The jobs of a context: their schedule, their runs, and the results. */
 class JobBoard {
-  readonly #context: string;
+  readonly context: string;
   readonly scheduler: JobScheduler;
   readonly #parts: JobBoardParts;
   readonly #making = createFairLimiter(MOST_MADE);
@@ -88,15 +88,23 @@ class JobBoard {
   readonly #codes = new Map<string, number>();
   readonly #looks = createKeyedLock();
 
-  /** Makes a board whose scheduler works until `signal` aborts. */
-  constructor(context: string, parts: JobBoardParts, signal: AbortSignal) {
-    this.#context = context;
+  readonly #all: () => Iterable<JobBoard>;
+
+  /** Makes a board, one of `all`, whose scheduler works until `signal` aborts. */
+  constructor(
+    context: string,
+    parts: JobBoardParts,
+    all: () => Iterable<JobBoard>,
+    signal: AbortSignal,
+  ) {
+    this.context = context;
     this.#parts = parts;
+    this.#all = all;
     const { events, gate, ledger, clock, log, meter, timeZone } = parts;
     this.scheduler = new JobScheduler({
       find: async (within, stack) => (await this.#find(within, stack)).map(({ job }) => job),
       events: events(context),
-      whyLeft: ({ key }) => whyLeft(ledger, key),
+      whyLeft: (job) => whyLeft(ledger, job.key) ?? this.#whyElsewhere(job),
       submit: (work) => gate().intake.submit(work, { lane: jobLane(work) }),
       clock,
       log: log.with({ context }),
@@ -118,7 +126,7 @@ class JobBoard {
     async (work, reporter, signal) => {
       const done = this.scheduler.begin(work);
       try {
-        const { client } = await this.#parts.engines.of(this.#context);
+        const { client } = await this.#parts.engines.of(this.context);
         return await pipeline.runJob(work, reporter, {
           engine: client,
           making: this.#making,
@@ -170,12 +178,31 @@ class JobBoard {
     );
   }
 
+  /**
+   * Why a job is run by another context that leads to its engine: that which has its stack, or, of nobody's, the
+   * default one, or else the first by name. Told by what they plan: an engine that only says that it is
+   * another one does not know the ids of its containers, and would keep jobs there from running.
+   */
+  #whyElsewhere({ key, service, id }: ScheduledJob): string | undefined {
+    const rank = (context: string) => {
+      const isNobodys = this.#parts.ledger.owners.get({ ...key, context }) === undefined;
+      return `${Number(isNobodys)} ${Number(context !== DEFAULT_CONTEXT)} ${context}`;
+    };
+    for (const { scheduler, context } of this.#all()) {
+      if (!scheduler.plans({ key: { ...key, context }, service, id })) continue;
+      if (rank(context) < rank(key.context)) {
+        return `context ${context} leads to the same engine, and runs it`;
+      }
+    }
+    return undefined;
+  }
+
   async #find(
     signal: AbortSignal,
     stack?: string,
   ): Promise<{ job: ScheduledJob; found: FoundJob }[]> {
     const { engines, ledger, hasSwarmFeatures } = this.#parts;
-    const context = this.#context;
+    const context = this.context;
     const { client } = await engines.of(context);
     const isManager = hasSwarmFeatures && (await client.info(signal)).swarm === "manager";
     const of = stack === undefined ? undefined : { project: stack };
@@ -201,6 +228,7 @@ class JobBoard {
       name: container.name,
       source: container.labels[LABELS.sourceName] ?? "",
       mode: swarm === undefined ? "container" : "swarm",
+      id: swarm ?? container.id,
       isRunning: container.state === "running",
       executions: executions.map(({ id }) => id),
     } as const;

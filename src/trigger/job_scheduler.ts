@@ -119,6 +119,11 @@ export class JobScheduler {
     );
   }
 
+  /** Whether it runs a job when that is due; one that was made anew since it looked is another. */
+  plans(job: Pick<ScheduledJob, "key" | "service" | "id">): boolean {
+    return this.#planned.get(nameOfJob(job))?.job.id === job.id;
+  }
+
   /** Notes how an automatic run of a job ended, and plans its next one accordingly. */
   noteEnd(job: Pick<ScheduledJob, "key" | "service">, wasRefused: boolean): void {
     const name = nameOfJob(job);

@@ -4,6 +4,8 @@ import type { LabelledJob } from "../config/mod.ts";
 export interface ScheduledJob extends LabelledJob {
   /** Name of the source that deployed it; empty where nobody recorded one. */
   readonly source: string;
+  /** Id of its container, or of its service in a swarm: one that two contexts tell of is on one engine. */
+  readonly id: string;
   readonly isRunning: boolean;
   /** Existing containers that were made for runs; at the start, those of an ended process. */
   readonly executions: readonly string[];

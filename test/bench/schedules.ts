@@ -20,7 +20,7 @@ function job(index: number, schedule: string): ScheduledJob {
   if (spec === undefined) throw new Error("no job");
   const key = stackKey("", "shop");
   const what = { service, name: service, mode: "container", source: "" } as const;
-  return { key, ...what, isRunning: false, spec, executions: [] };
+  return { key, ...what, id: service, isRunning: false, spec, executions: [] };
 }
 
 async function simulate(schedule: (index: number) => string, minutes: number): Promise<void> {

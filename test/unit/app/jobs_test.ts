@@ -50,6 +50,52 @@ describe("JobBoards", () => {
     assert.equal(await wiki?.printed?.(never), "; last output:\nbegun\nhunterwolf");
   });
 
+  it("runs a job that nobody deployed by one of the contexts that lead to its engine", async () => {
+    const clock = createFakeClock();
+    const labels = {
+      "stackwright.job.enabled": "true",
+      "stackwright.job.schedule": "* * * * *",
+    };
+    const client = createMemoryEngine([runningContainer("hand", "job", { id: "same", labels })]);
+    const other = createMemoryEngine([runningContainer("hand", "job", { id: "other", labels })]);
+    const log = createRecordingLog();
+    const ran: string[] = [];
+    const stop = new AbortController();
+    const follow = (heard: { onGap: () => void }) => {
+      heard.onGap();
+      return new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve()));
+    };
+    const submit = ({ key }: { key: { context: string } }) => void ran.push(key.context);
+    const parts = {
+      engines: {
+        of: (context: string) => Promise.resolve({ client: context === "nas" ? other : client }),
+      },
+      ledger: createMemoryLedger(clock),
+      gate: () => ({ intake: { submit }, runs: { list: () => [] } }),
+      clock,
+      log,
+      meter: { count() {} },
+      events: () => ({ follow }),
+      hasSwarmFeatures: false,
+      timeZone: "UTC",
+    };
+    const boards = new JobBoards(
+      parts as unknown as ConstructorParameters<typeof JobBoards>[0],
+      stop.signal,
+    );
+    const ended = ["alias", "default", "nas"].map((context) => boards.of(context).start(true));
+    await until(() => log.lines.filter(({ message }) => message === "job scheduled").length === 3);
+    await clock.advance(60_000);
+    await until(() => ran.length >= 2);
+    assert.deepEqual(ran.sort(), ["default", "nas"]);
+    assert.match(
+      log.lines.map(({ message }) => message).join("\n"),
+      /the job is not run: context default leads to the same engine, and runs it/,
+    );
+    stop.abort();
+    await Promise.all(ended);
+  });
+
   it("lets others work while it looks at hundreds of jobs that never run", async () => {
     const labels = {
       "stackwright.job.enabled": "true",

@@ -24,7 +24,7 @@ function job(name: string, schedule: string, more: Record<string, string> = {}):
   assert.ok(spec);
   const key = stackKey("", "shop");
   const what = { service: name, name: `shop-${name}-1`, mode: "container", source: "" } as const;
-  return { key, ...what, isRunning: false, spec, executions: [] };
+  return { key, ...what, id: "id", isRunning: false, spec, executions: [] };
 }
 
 function setUp(
