@@ -25,7 +25,7 @@ import {
 import { createPauses } from "../system/mod.ts";
 import { type Change, keyOf, lookedFor, recordedOf, type StackScope } from "./recorded_facts.ts";
 import { type StackJob, stackJobs } from "./stack_jobs.ts";
-import { type LookParts, seenOf, whatRuns } from "./what_runs.ts";
+import { type LookParts, seenOf, whatIsSeen, whatRuns } from "./what_runs.ts";
 
 /** The status of a stack: its state, the reason, and what these follow from. */
 export interface StackStatus extends StackJudgement {
@@ -104,9 +104,7 @@ export async function stackStatuses(
       isStopped: ledger.stops.get(key) !== undefined,
       ...heldBack(ledger, key),
       ...underWay(entry, goesOn.get(name)),
-      // `undefined` where the engine did not answer; that is not the same as no containers.
-      observed: seen && (seen.stacks.get(key.name) ?? { containers: [] }),
-      ...(typeof there === "object" && "unseen" in there && there),
+      ...whatIsSeen(there, seen, key),
       ...lookedFor(ledger, key, clock.now()),
     };
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));

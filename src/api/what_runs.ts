@@ -1,6 +1,7 @@
 import type { Engine } from "../docker/mod.ts";
-import { isStackwrightError, messageOf } from "../model/mod.ts";
+import { beyondObserved, isStackwrightError, messageOf, type StackKey } from "../model/mod.ts";
 import { observeEngine, type SeenEngine } from "../pipeline/mod.ts";
+import type { StackFacts } from "../plan/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 
@@ -32,6 +33,19 @@ export type Seen =
 export function seenOf(there: Seen, current: RecordedRelease | undefined): SeenEngine | undefined {
   if (there === undefined || typeof there === "string" || "unseen" in there) return undefined;
   return current?.swarm !== undefined && there.isPartial === true ? undefined : there;
+}
+
+/** What runs of a stack, or why that is not known. */
+export function whatIsSeen(
+  there: Seen,
+  seen: SeenEngine | undefined,
+  { name }: Pick<StackKey, "name">,
+): Pick<StackFacts, "observed" | "unseen"> {
+  // `undefined` where the engine did not answer; that is not the same as no containers.
+  const observed = seen && (seen.stacks.get(name) ?? { containers: [] });
+  const beyond = observed && beyondObserved(name, observed);
+  if (beyond !== undefined) return { observed: undefined, unseen: beyond };
+  return { observed, ...(typeof there === "object" && "unseen" in there && there) };
 }
 
 /** Looks at the engine of each context, all at once. */

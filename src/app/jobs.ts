@@ -171,7 +171,7 @@ class JobBoard {
     if (swarm !== undefined) return "";
     const { engines, clock, redactor, learned } = this.#parts;
     await learned(key, signal);
-    const { client: engine } = await engines.of(this.#context);
+    const { client: engine } = await engines.of(this.context);
     return redactor.redact(
       await lastLines({ engine, clock }, container.id, signal),
       stackAsOwner(key),

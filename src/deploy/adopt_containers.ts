@@ -3,6 +3,7 @@ import type { ContainerRecipe } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   errors,
+  fewOf,
   type HaltedPolicies,
   isOurs,
   messageOf,
@@ -170,7 +171,7 @@ async function putBack(
   await letReturn(parts.host.engine, halted, signal);
   // The next attempt copies again: the restored containers write to their own place from now on.
   await removeCopies(parts, release, copied, signal);
-  return `the containers that ran before were put back: ${names.join(", ")}`;
+  return `the containers that ran before were put back: ${fewOf(names)}`;
 }
 
 /** Characters of all containers that may be put back; ordinary ones have 10,000. */
@@ -200,10 +201,12 @@ async function putRecipesBack(
   for (const { id } of now.filter((each) => isOurs(each) && isFailed(each))) {
     await engine.removeContainer(id, { force: true, volumes: false }, signal);
   }
+  const there = new Set(now.map(({ id }) => id));
   const ids = new Map<string, string>();
   for (const recipe of recipes) {
-    const isThere = now.some(({ id }) => id === recipe.id);
-    const id = isThere ? recipe.id : await engine.createContainer(movedTo(recipe, ids), signal);
+    const id = there.has(recipe.id)
+      ? recipe.id
+      : await engine.createContainer(movedTo(recipe, ids), signal);
     ids.set(recipe.id, id);
     if (recipe.runs) await engine.startContainer(id, signal);
   }

@@ -1,4 +1,4 @@
-import { COMPOSE_LABELS, type ObservedStack, type ReleaseService } from "../model/mod.ts";
+import { COMPOSE_LABELS, fewOf, type ObservedStack, type ReleaseService } from "../model/mod.ts";
 import {
   mendContainers,
   removeServices,
@@ -216,8 +216,8 @@ async function carryOut(
 }
 
 function stepText(step: ApplyStep): string {
-  if (step.kind === "remove") return `removing ${step.services.join(", ")}`;
-  if (step.kind === "stop") return `stopping ${step.services.join(", ")}`;
+  if (step.kind === "remove") return `removing ${fewOf(step.services)}`;
+  if (step.kind === "stop") return `stopping ${fewOf(step.services)}`;
   if (step.kind === "wait") {
     const names = new Set(step.conditions.map((each) => each.dependency));
     return `waiting for ${[...names].join(", ")}`;

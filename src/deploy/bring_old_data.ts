@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import {
   askingSource,
+  fewOf,
   type HaltedPolicies,
   type ObservedContainer,
   type ObservedStack,
@@ -98,7 +99,7 @@ export async function withOldData(
   const stopped = halted.map(({ container }) => container)
     .filter(({ service }) => !goes.has(service)).map(nameOf);
   const message = plan.message + (sources === "" ? "" : `; with the data in ${sources}`) +
-    (stopped.length === 0 ? "" : `; stop ${stopped.join(", ")}`);
+    (stopped.length === 0 ? "" : `; stop ${fewOf(stopped)}`);
   return { ...plan, message, services };
 }
 

@@ -1,7 +1,7 @@
 import type { Engine } from "../docker/engine.ts";
 import { formatStackKey, type ObservedStack, type StackKey } from "../model/mod.ts";
 import type { Clock, WatchedLock } from "../system/mod.ts";
-import { observe, observeAll, type StackPlace } from "./observe.ts";
+import { observe, observeAll, requireFew, type StackPlace } from "./observe.ts";
 
 /** Shared observations of stacks during one piece of work. */
 export interface Glance {
@@ -70,7 +70,7 @@ export function createGlance(
         // A command in another process has locks of its own, but shares the ledger.
         (ledger.current(key)?.finishedAt?.getTime() ?? 0) >= at;
       if (wasChanged) return await observe(engine, stack, signal);
-      return found.get(key.name) ?? { containers: [] };
+      return requireFew(key, found.get(key.name) ?? { containers: [] });
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   errors,
+  fewOf,
   type ObservedContainer,
   type ObservedStack,
   type Release,
@@ -63,7 +64,7 @@ export function requireNoStrangers(
       each.labels[COMPOSE_LABELS.project] !== release.key.name || !goes.has(each.service)
     );
     if (strangers.length === 0) continue;
-    const names = strangers.map((each) => each.name).sort().join(", ");
+    const names = fewOf(strangers.map((each) => each.name).sort());
     throw refusal(network, `${names} ${strangers.length === 1 ? "is" : "are"} connected to it`);
   }
 }

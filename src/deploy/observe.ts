@@ -3,7 +3,9 @@ import { isSwarmTask } from "../docker/observed_container.ts";
 import type { Engine, LabelFilter } from "../docker/engine.ts";
 import type { SwarmService, SwarmTask } from "../docker/swarm.ts";
 import {
+  beyondObserved,
   COMPOSE_LABELS,
+  errors,
   isOurs,
   isStackwrightError,
   type ObservedContainer,
@@ -21,6 +23,8 @@ export type StackPlace = Pick<Release, "key" | "swarm">;
 /**
  * The containers that an engine runs for a stack now, without one-off ones, by one call. For a
  * stack of a swarm, the containers that its services want, see {@link observedServices}.
+ *
+ * Throws `engine_refused` for more than may be looked at, see {@link beyondObserved}.
  */
 export async function observe(
   engine: Engine,
@@ -29,20 +33,28 @@ export async function observe(
 ): Promise<ObservedStack> {
   if (swarm !== undefined) return await observeServices(engine, key, signal);
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
-  return { containers: containers.filter(isPartOfStack) };
+  return requireFew(key, { containers: containers.filter(isPartOfStack) });
 }
 
-/** The services that a swarm runs for a stack now. */
+/** What was observed of a stack. Throws `engine_refused` where that is more than may be looked at. */
+export function requireFew({ name }: StackKey, observed: ObservedStack): ObservedStack {
+  const beyond = beyondObserved(name, observed);
+  if (beyond !== undefined) throw errors.engine_refused(beyond);
+  return observed;
+}
+
+/** The services that a swarm runs for a stack now. Throws as {@link observe} does. */
 export async function observeServices(
   { swarm }: Pick<Engine, "swarm">,
-  { name }: StackKey,
+  key: StackKey,
   signal: AbortSignal,
 ): Promise<ObservedStack> {
+  const { name } = key;
   const label = { [STACK_LABELS.namespace]: name };
   const services = await swarm.services(label, signal);
   requireFewTasks(services);
   const tasks = services.length === 0 ? [] : await swarm.tasks(label, signal);
-  return withVerdicts(name, services, tasks);
+  return requireFew(key, withVerdicts(name, services, tasks));
 }
 
 function withVerdicts(
@@ -57,7 +69,8 @@ function withVerdicts(
 
 /**
  * The containers of all stacks of an engine, or of one, by compose project, in one call; each as
- * {@link observe} returns it. A project that does not exist has no entry.
+ * {@link observe} returns it, but of any size: judge none without {@link beyondObserved}. A project that
+ * does not exist has no entry.
  */
 export async function observeAll(
   engine: Engine,

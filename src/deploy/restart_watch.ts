@@ -24,8 +24,16 @@ export class RestartWatch {
     this.#known = known;
   }
 
-  /** Counts restarts since the beginning. */
-  look(containers: readonly ContainerDetails[]): RestartLook {
+  /**
+   * Counts restarts since the beginning. What is not among those that this look has found (`there`) is
+   * forgotten: an engine may tell of other containers at each look, for as long as a rollout may take.
+   */
+  look(
+    containers: readonly ContainerDetails[],
+    there: readonly ContainerDetails[] = containers,
+  ): RestartLook {
+    const found = new Set(there.map(({ container: { id } }) => id));
+    for (const id of this.#first.keys()) if (!found.has(id)) this.#first.delete(id);
     const counted = containers.map((details) => ({ details, restarts: this.#restarts(details) }));
     return {
       restarted: new Set(

@@ -1,11 +1,12 @@
 import type { Engine } from "../docker/engine.ts";
-import type {
-  LiveManifest,
-  ObservedStack,
-  Progress,
-  Release,
-  ServicePlan,
-  StackwrightError,
+import {
+  fewOf,
+  type LiveManifest,
+  type ObservedStack,
+  type Progress,
+  type Release,
+  type ServicePlan,
+  type StackwrightError,
 } from "../model/mod.ts";
 import type { Clock, Log, Slot } from "../system/mod.ts";
 import { changedNames } from "./kept_services.ts";
@@ -98,7 +99,7 @@ export function saidOfBack(
   );
   const said = [["restored", restored], ["removed", gone]] as const;
   return said.filter(([, names]) => names.length > 0)
-    .map(([verb, names]) => `${verb} ${names.join(", ")}`).join("; ") || nothing;
+    .map(([verb, names]) => `${verb} ${fewOf(names)}`).join("; ") || nothing;
 }
 
 function goes({ action }: ServicePlan): boolean {

@@ -1,6 +1,7 @@
 import type { ContainerDetails, Engine } from "../docker/engine.ts";
 import {
   errors,
+  fewOf,
   type ObservedContainer,
   type ObservedStack,
   type Progress,
@@ -83,7 +84,7 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
     const times = { nowMs: clock.now().getTime(), endMs: deadline.getTime() };
     const { now, counted, changedWork } = kept.look(services, details, times);
     if (now.kind === "failed") await fail(wait, now, signal);
-    const { restarted, looping } = restarts.look(counted);
+    const { restarted, looping } = restarts.look(counted, details);
     if (looping !== undefined) await fail(wait, loopText(looping, looks), signal);
     const watched = counted.filter(({ container }) => awaited.has(container.service));
     if (proven.look(watched, restarted) && now.kind === "ready") return observed;
@@ -163,5 +164,5 @@ async function endText(
 }
 
 function missingText(services: Readonly<Record<string, string>>): string {
-  return Object.entries(services).map(([name, why]) => `${name}: ${why}`).join(", ");
+  return fewOf(Object.entries(services).map(([name, why]) => `${name}: ${why}`));
 }

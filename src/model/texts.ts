@@ -34,10 +34,37 @@ export function clip(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
-/** The first `most` names of many, separated by commas, with how many more there are. */
-export function fewOf(names: readonly string[], most: number): string {
+/** Most characters of one of the names that {@link fewOf} tells. */
+const LONGEST_OF_FEW = 1000;
+
+/**
+ * The first `most` names of many, separated by commas, with how many more there are. What others named is
+ * told in this way: no message of theirs is long before it is masked, logged and kept.
+ */
+export function fewOf(names: readonly string[], most = 20): string {
   const more = names.length - most;
-  return names.slice(0, most).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  const few = names.slice(0, most).map((each) => clip(each, LONGEST_OF_FEW));
+  return few.join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+/**
+ * The first entries of a list whose JSON has at most `most` characters in total, converted by
+ * `write`; further entries are not converted. Always keeps the first.
+ */
+export function fitting<T>(
+  entries: readonly T[],
+  most: number,
+  write: (entry: T) => T = (entry) => entry,
+): readonly T[] {
+  const kept: T[] = [];
+  let left = most;
+  for (const entry of entries) {
+    const written = write(entry);
+    left -= JSON.stringify(written).length;
+    if (left < 0 && kept.length > 0) break;
+    kept.push(written);
+  }
+  return kept;
 }
 
 /** The last lines of a text that have at most so many characters together; of a longer last line, its beginning. */

@@ -1,7 +1,7 @@
 import { awaitedJobs, dataText, isFormerRun, runningJobs } from "../deploy/mod.ts";
 import {
   errors,
-  isOrphan,
+  fewOf,
   NO_DRIFT,
   ownerFrom,
   type StackKey,
@@ -9,7 +9,7 @@ import {
   type TargetEnd,
 } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
-import { listedDrift } from "../plan/mod.ts";
+import { leftByAdoption } from "../plan/mod.ts";
 import { type Decision, endOf } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { rememberingRemoval, removalWish } from "./destroy/failed_removal.ts";
@@ -65,7 +65,7 @@ async function deploy(
   if (!isSameMode({ ...(swarm && { swarm }) }, prepared.release)) return undefined;
   if (adopts) {
     // Left alone until a commit changes the stack, also where drift is repaired.
-    const tried = listedDrift(prepared.release, observed).filter(isOrphan);
+    const tried = leftByAdoption(prepared.release, observed);
     parts.ledger.reconciliations.noteDrift(key, { ...NO_DRIFT, tried });
   }
   const result = await carryOut(parts, {
@@ -185,7 +185,7 @@ export async function waitForJobs(
       .filter((each) => !isFormerRun(each, owner));
     const jobs = await awaitedJobs(ledger, key, running);
     if (jobs.length === 0) return;
-    const names = jobs.map((each) => each.name).sort().join(", ");
+    const names = fewOf(jobs.map((each) => each.name).sort());
     if (waited >= timeoutSeconds) throw stillRunning(key, names, timeoutSeconds);
     if (waited === 0) {
       log.info(`waiting for running jobs: ${names}`, { stack: key.name, context: key.context });

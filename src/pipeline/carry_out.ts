@@ -75,7 +75,7 @@ export async function carryOut(
   await requireOwnThings(parts, release, all, signal);
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore: runningServices(work.observed),
-    there: work.observed.containers.map(({ service }) => service),
+    there: [...new Set(work.observed.containers.map(({ service }) => service))],
     removeOrphans: work.removeOrphans,
     ...(release.swarm === undefined && work.images !== undefined ? { images: work.images } : {}),
     ...(pin === undefined ? {} : { pin }),

@@ -2,6 +2,7 @@ import { dataText, readMark, type RemovedData, sortedOut, volumesOf } from "../d
 import {
   type DiscoveredStack,
   errors,
+  fewOf,
   formatOwner,
   messageOf,
   type ObservedStack,
@@ -127,7 +128,7 @@ export async function decideDestroy(
     : { deleted: [], kept: ["its volumes and the data in its relative mounts"] };
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));
-  const what = names.length === 0 ? "what is left" : names.join(", ");
+  const what = names.length === 0 ? "what is left" : fewOf(names);
   const message = `destroy ${what}${dataText("deletes", data)}`;
   return { kind: "destroy", message, services };
 }

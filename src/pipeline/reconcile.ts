@@ -1,6 +1,7 @@
 import { BoundedLooks, lookAtServices, lookForDrift, observe } from "../deploy/mod.ts";
 import {
   askingSource,
+  beyondObserved,
   type Drift,
   type EngineVerdict,
   formatStackKey,
@@ -20,6 +21,7 @@ import {
   listedDrift,
   pausedHold,
   type Reconciliation,
+  toRemember,
 } from "../plan/mod.ts";
 import { hideSecrets, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
@@ -140,7 +142,7 @@ async function attempt(
       : await redeploy(parts, found, { teller, decided, observed, since }, signal);
     if (end === undefined) return "moved";
     if (end.status === "succeeded" && drift.length > 0) {
-      parts.ledger.reconciliations.noteTried(key, drift);
+      parts.ledger.reconciliations.noteTried(key, toRemember(drift));
     }
     const again = end.status === "failed" ? laterBy(parts, retryMs) : {};
     if (end.status !== "skipped") teller.tell({ kind: "ended", end: { ...end, ...again } });
@@ -285,6 +287,12 @@ export async function strayedStacks(
     const current = parts.ledger.current(key);
     if (parts.ledger.isCutOff(key) && parts.ledger.stops.get(key) === undefined) {
       strayed.push(key);
+      continue;
+    }
+    const beyond = beyondObserved(key.name, observed);
+    if (beyond !== undefined) {
+      const { name: stack, context } = key;
+      parts.log.warning(`nothing is repaired: ${beyond}`, { stack, context });
       continue;
     }
     if (current !== undefined && isOthersByContainers(parts, current, observed)) continue;

@@ -1,4 +1,5 @@
 import {
+  fewOf,
   isOurs,
   LABELS,
   type ObservedContainer,
@@ -8,7 +9,13 @@ import {
   type ServicePlan,
   withFollowers,
 } from "../model/mod.ts";
-import { changedInputs, driftOf, inPlaceReasons, replaceReasons } from "./replace_reasons.ts";
+import {
+  changedInputs,
+  driftOf,
+  inPlaceReasons,
+  replaceReasons,
+  withFewReasons,
+} from "./replace_reasons.ts";
 import type { DecideInput } from "./decide_input.ts";
 
 /**
@@ -16,13 +23,15 @@ import type { DecideInput } from "./decide_input.ts";
  * judged by Stackwright's digest label alone: compose's hash depends on its version.
  */
 export function decide(asked: DecideInput): Plan {
-  const input = { ...asked, observed: inOrder(asked.observed) };
+  const observed = inOrder(asked.observed);
+  const ours = new Set(everything(observed).filter(isOurs).map(({ service }) => service));
+  const input: Judged = { ...asked, observed, ours };
   const own = input.desired.map((service) => decideService(service, input));
   const desired = withFollowers(own, input.desired, input.observed);
-  const services = [...desired, ...decideOrphans(input)];
+  const services = withFewReasons([...desired, ...decideOrphans(input)]);
   const changes = services.filter((each) => each.action !== "keep");
   // Unmanaged containers are no drift: they alone cause no rollout, but go with the next one.
-  const reasons = changes.filter((each) => each.action !== "remove" || hasOurs(each.name, input));
+  const reasons = changes.filter((each) => each.action !== "remove" || ours.has(each.name));
   if (reasons.length === 0) {
     const kept = services.map((each) => each.action === "remove" ? keepForeign(each) : each);
     return { kind: "skip", reason: "no_changes", message: "no changes", services: kept };
@@ -30,13 +39,18 @@ export function decide(asked: DecideInput): Plan {
   return { kind: "deploy", message: summarise(changes), services };
 }
 
-/** A plan's changes as one line: `recreate web; create worker`. */
+/** What a decision rests on, with what is looked up time and again. */
+interface Judged extends DecideInput {
+  /** Services that have containers of ours, or are idle ones of ours. */
+  readonly ours: ReadonlySet<string>;
+}
+
+/** A plan's changes as one line: `recreate web; create worker`. The first few are named for each action. */
 export function summarise(changes: readonly ServicePlan[]): string {
-  const byAction = new Map<string, string[]>();
-  for (const { action, name } of changes.filter((each) => each.action !== "keep")) {
-    byAction.set(action, [...(byAction.get(action) ?? []), name]);
-  }
-  return [...byAction].map(([action, names]) => `${action} ${names.join(", ")}`).join("; ");
+  const all = changes.filter((each) => each.action !== "keep");
+  return [...Map.groupBy(all, ({ action }) => action)].map(([action, each]) =>
+    `${action} ${fewOf(each.map(({ name }) => name))}`
+  ).join("; ");
 }
 
 /** Engines list containers in any order; decisions and their reasons must not depend on that. */
@@ -101,14 +115,14 @@ function missingReason(service: ReleaseService, input: DecideInput): string {
   return known ? "its container is missing" : "the service is new in this release";
 }
 
-function decideOrphans(input: DecideInput): ServicePlan[] {
+function decideOrphans(input: Judged): ServicePlan[] {
   const desired = new Set(input.desired.map((each) => each.name));
   const all = everything(input.observed);
   const surplus = all.filter((each) => !desired.has(each.service));
   if (!input.policy.removeOrphans) return takenBack(surplus, input.takenBack ?? []);
   const orphans = new Set(surplus.map((each) => each.service));
   // An unmanaged stack is adopted as it is: services that its owner left there stay this time.
-  if (input.previous === undefined && !all.some(isOurs)) {
+  if (input.previous === undefined && input.ours.size === 0) {
     return [...orphans].map((name) =>
       whyLeft(name, input) ?? keepForeign({ name, action: "remove", because: [] })
     );
@@ -117,8 +131,8 @@ function decideOrphans(input: DecideInput): ServicePlan[] {
 }
 
 /** The plan for a service that is no orphan: its profile is not active, and somebody else started it. */
-function whyLeft(name: string, input: DecideInput): ServicePlan | undefined {
-  if (!isInactive(name, input) || hasOurs(name, input)) return undefined;
+function whyLeft(name: string, input: Judged): ServicePlan | undefined {
+  if (!isInactive(name, input) || input.ours.has(name)) return undefined;
   return {
     name,
     action: "keep",
@@ -163,8 +177,4 @@ function keepForeign(plan: ServicePlan): ServicePlan {
 /** Containers, several for a service maybe, and the idle services of a swarm. */
 function everything({ containers, idle = [] }: ObservedStack) {
   return [...containers, ...idle];
-}
-
-function hasOurs(service: string, input: DecideInput): boolean {
-  return everything(input.observed).some((each) => each.service === service && isOurs(each));
 }

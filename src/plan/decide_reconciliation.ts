@@ -14,6 +14,7 @@ import {
 } from "../model/mod.ts";
 import { summarise } from "./decide.ts";
 import { planFor } from "./plan_for.ts";
+import { withFewReasons } from "./replace_reasons.ts";
 
 /** A stack's release and its observed state, with what may be done about the difference. */
 export interface ReconciliationInput {
@@ -55,7 +56,8 @@ export interface Reconciliation {
  */
 export function decideReconciliation(input: ReconciliationInput): Reconciliation {
   if (input.isStack === true) return { plan: repairOfStack(input), restarts: [], suppressed: [] };
-  const plan = redeployment(input);
+  const gone = goneOf(input);
+  const plan = redeployment({ ...input, gone });
   const sick = ofEvent(input, "unhealthy", ({ id, health }) => {
     // A look for another reason may precede the engine's event, which has a look of its own.
     const isMeant = input.heard === undefined || input.heard.get(id)?.has("unhealthy") === true;
@@ -105,7 +107,8 @@ function notWanted({ name }: ServicePlan): ServicePlan {
   return { name, action: "keep", because: ["not among its reconciliation.events"] };
 }
 
-function planOf(services: readonly ServicePlan[]): Plan {
+function planOf(all: readonly ServicePlan[]): Plan {
+  const services = withFewReasons(all);
   const changes = services.filter((each) => each.action !== "keep");
   return changes.length === 0
     ? { kind: "skip", reason: "no_changes", message: "no changes", services }
@@ -125,8 +128,13 @@ function ofEvent(
   );
 }
 
+/** With what each service is judged by, which is looked up once. */
+interface Mended extends ReconciliationInput {
+  readonly gone: ReturnType<typeof goneOf>;
+}
+
 /** The plan to repair the release, less what the author does not want repaired. */
-function redeployment(input: ReconciliationInput): Plan {
+function redeployment(input: Mended): Plan {
   const { services, observed } = input;
   const repaired = planFor({ services }, observed, { kind: "repaired" });
   const own = repaired.services.map((each) => mended(each, input));
@@ -135,9 +143,8 @@ function redeployment(input: ReconciliationInput): Plan {
 
 /** Removals of services that no release had; only listed in drift that is to be undone. */
 function strangers({ services, drift = [] }: ReconciliationInput): ServicePlan[] {
-  const strange = drift.filter(({ service }) =>
-    service !== "" && !services.some(({ name }) => name === service)
-  );
+  const known = new Set(services.map(({ name }) => name));
+  const strange = drift.filter(({ service }) => service !== "" && !known.has(service));
   return [...Map.groupBy(strange, ({ service }) => service)].map(([name, lines]) => ({
     name,
     action: "remove",
@@ -151,7 +158,7 @@ function driftOf({ name }: ServicePlan, { drift = [] }: ReconciliationInput): re
   return drift.filter(({ service }) => service === name);
 }
 
-function mended(plan: ServicePlan, input: ReconciliationInput): ServicePlan {
+function mended(plan: ServicePlan, input: Mended): ServicePlan {
   const drift = driftOf(plan, input);
   if (drift.length > 0) return againstDrift(plan, drift);
   const isUpdated = ({ id, service }: ObservedContainer) =>
@@ -165,7 +172,7 @@ function mended(plan: ServicePlan, input: ReconciliationInput): ServicePlan {
 }
 
 /** Whether the author wants the stopped or missing containers of a service back. */
-function mayComeBack({ name, action }: ServicePlan, input: ReconciliationInput): boolean {
+function mayComeBack({ name, action }: ServicePlan, input: Mended): boolean {
   const { services, observed, heard } = input;
   const service = services.find((each) => each.name === name);
   const containers = observed.containers.filter((each) => each.service === name);
@@ -175,7 +182,7 @@ function mayComeBack({ name, action }: ServicePlan, input: ReconciliationInput):
     heard === undefined && input.options.events.some((each) => possible.includes(each));
   return action !== "remove" && (
     stopped.some(({ id }) => mayHave(ENDS) || isExplained(heard?.get(id), input)) ||
-    isMissing && (mayHave(GOES) || goneOf(input).some((events) => isExplained(events, input)))
+    isMissing && (mayHave(GOES) || input.gone.some((events) => isExplained(events, input)))
   );
 }
 
@@ -194,8 +201,8 @@ const GOES: readonly ReconciliationEvent[] = ["die", "destroy"];
 
 /** The events of each container that does not exist any more. */
 function goneOf({ heard, observed }: ReconciliationInput): ReadonlySet<ReconciliationEvent>[] {
-  const isThere = (id: string) => observed.containers.some((each) => each.id === id);
-  return [...heard ?? []].filter(([id]) => !isThere(id)).map(([, events]) => events);
+  const there = new Set(observed.containers.map(({ id }) => id));
+  return [...heard ?? []].filter(([id]) => !there.has(id)).map(([, events]) => events);
 }
 
 /** Whether the author wants the effect of these events repaired. */

@@ -3,6 +3,7 @@ import {
   type Drift,
   type DriftPolicy,
   type EngineRestarts,
+  fitting,
   type FoundDrift,
   isOrphan,
 } from "../model/mod.ts";
@@ -10,7 +11,9 @@ import { type RestartLoop, restartLoops, withRestarts } from "./engine_restarts.
 
 /** Most entries of inspected drift to judge; further ones follow once these are repaired. */
 const MOST_FIELDS = 1000;
-/** Characters to keep of a value that an engine reports. */
+/** Characters of them all: status and metrics read those of all stacks. */
+const MOST_CHARACTERS = 512 * 1024;
+/** Characters to keep of a value. */
 const LONGEST_FOUND = 300;
 
 /** Judgement on drift that was found. */
@@ -36,8 +39,7 @@ export function judgeDrift(
   policy: DriftPolicy,
   now: Date,
 ): JudgedDrift {
-  const fields = looked.slice(0, MOST_FIELDS)
-    .map((each) => ({ ...each, found: clip(each.found, LONGEST_FOUND) }));
+  const fields = fitting(looked.slice(0, MOST_FIELDS), MOST_CHARACTERS, brief);
   const all = [...listed, ...fields];
   // An orphan is in it that an adoption kept; all else that a list shows comes back as often as it strays.
   const tried = before?.tried.filter(isIn([...fields, ...listed.filter(isOrphan)])) ?? [];
@@ -53,6 +55,26 @@ export function judgeDrift(
       ...(restarts.length === 0 ? {} : { restarts }),
     },
   };
+}
+
+function brief(drift: Drift): Drift {
+  const { field, wanted, found } = drift;
+  const values = { field: short(field), wanted: short(wanted), found: short(found) };
+  return { ...shortNamed(drift), ...values };
+}
+
+function shortNamed({ container, ...drift }: Drift): Drift {
+  if (container === undefined) return drift;
+  return { ...drift, container: { ...container, name: short(container.name) } };
+}
+
+function short(text: string): string {
+  return clip(text, LONGEST_FOUND);
+}
+
+/** Drift as it is remembered to have been tried: once for all containers of a service that have it. */
+export function toRemember(drift: readonly Drift[]): Drift[] {
+  return [...new Map(drift.map((each) => [sameDrift(each), shortNamed(each)])).values()];
 }
 
 function isIn(list: readonly Drift[] | undefined): (each: Drift) => boolean {

@@ -1,4 +1,4 @@
-import { isOurs, type ObservedStack, type Release } from "../model/mod.ts";
+import { fewOf, isOurs, type ObservedStack, type Release } from "../model/mod.ts";
 
 /** Most containers that a sentence names. */
 const MOST_NAMED = 3;
@@ -17,9 +17,8 @@ export function leftAlone(
   const left = observed?.containers.filter(isLeft) ?? [];
   if (observed === undefined || left.length === 0) return { rest: observed, told: "" };
   const all = left.map(({ name }) => name).sort();
-  const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : "";
   const told = `; left alone, since the profile of the service is not active: ` +
-    all.slice(0, MOST_NAMED).join(", ") + more;
+    fewOf(all, MOST_NAMED);
   const rest = observed.containers.filter((each) => !isLeft(each));
   return { rest: { ...observed, containers: rest }, told };
 }

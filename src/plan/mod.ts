@@ -10,7 +10,7 @@ export * from "./fair_discoveries.ts";
 export { type Hold, pausedHold, retryHold } from "./hold.ts";
 export * from "./inputs.ts";
 export { restartLoops } from "./engine_restarts.ts";
-export { judgeDrift } from "./judge_drift.ts";
+export { judgeDrift, toRemember } from "./judge_drift.ts";
 export * from "./obsolete.ts";
 export { otherImages } from "./other_images.ts";
 export * from "./listed_drift.ts";

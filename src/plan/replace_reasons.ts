@@ -5,6 +5,7 @@ import {
   type ObservedContainer,
   own,
   type ReleaseService,
+  type ServicePlan,
   shortId,
   wantedName,
 } from "../model/mod.ts";
@@ -34,9 +35,14 @@ export function replaceReasons(
   if (beside.length > 0) return beside;
   // Containers that do not run are left alone: replacing a finished job would run it twice.
   const active = containers.filter(({ state }) => state === "running" || state === "paused");
-  const gone = (name: string) => (network: string) =>
-    `container ${name} is not in network ${network} any more`;
-  return active.flatMap((each) => missingNetworks(service, each).map(gone(each.name)));
+  const left: string[] = [];
+  for (const each of active) {
+    if (left.length > MOST_REASONS) break;
+    const gone = (network: string) =>
+      `container ${each.name} is not in network ${network} any more`;
+    left.push(...missingNetworks(service, each).map(gone));
+  }
+  return left;
 }
 
 /** Side images that have moved since the service was deployed, where both ids are known. */
@@ -81,6 +87,15 @@ export function changedInputs(
 
 /** Reasons kept of a service: runs and decisions store them, and mounts may be thousands. */
 const MOST_REASONS = 20;
+
+/** Plans with the first reasons for each service, and the number of the others: a service may have any containers. */
+export function withFewReasons(plans: readonly ServicePlan[]): ServicePlan[] {
+  return plans.map((each) => {
+    const more = each.because.length - MOST_REASONS;
+    if (more <= 1) return each;
+    return { ...each, because: [...each.because.slice(0, MOST_REASONS), `${more} more reasons`] };
+  });
+}
 
 /** Describes the first changes and counts the rest. */
 function told(changed: readonly string[], describe: (name: string) => string): string[] {

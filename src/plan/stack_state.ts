@@ -1,5 +1,6 @@
 import {
   type Drift,
+  fewOf,
   formatDrift,
   isOrphan,
   type ObservedContainer,
@@ -90,10 +91,11 @@ function differences(
   if (current === undefined || observed === undefined) return [];
   if ((underWay ?? interrupted) !== undefined) return [];
   const ids = new Set(observed.containers.map((each) => each.id));
-  const all = [...observed.containers, ...observed.idle ?? []];
+  const all = new Set(
+    [...observed.containers, ...observed.idle ?? []].map(({ service }) => service),
+  );
   // Without a container: a swarm's service, if it exists; else a lost volume, if it keeps one out.
-  const isTold = (name: string) =>
-    all.some(({ service }) => service === name) === (current.swarm !== undefined);
+  const isTold = (name: string) => all.has(name) === (current.swarm !== undefined);
   return [
     ...listedDrift(current, observed),
     ...changed.filter(({ service, container }) =>
@@ -178,7 +180,8 @@ function driftOf(
   }
   const ill = observed.containers.filter(({ health }) => health === "unhealthy");
   if (ill.length > 0) {
-    return { state: "drifted", why: `unhealthy: ${ill.map(({ name }) => name).sort().join(", ")}` };
+    const names = ill.map(({ name }) => name).sort();
+    return { state: "drifted", why: `unhealthy: ${fewOf(names)}` };
   }
   // The engine starts these again by itself, or is about to remove them: nothing can be done to them.
   const { running = 0, finished = 0, wanted } = counts;

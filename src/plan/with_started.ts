@@ -1,7 +1,8 @@
-import { isOurs, type ObservedStack, type Plan, type ReleaseService } from "../model/mod.ts";
+import { fewOf, isOurs, type ObservedStack, type Plan, type ReleaseService } from "../model/mod.ts";
+import { withFewReasons } from "./replace_reasons.ts";
 import { shouldRun } from "./should_run.ts";
 
-/** Most containers that the message of a plan names; its reasons have all. */
+/** Most containers that the message of a plan names; its reasons have more. */
 const MOST_NAMED = 3;
 
 /**
@@ -30,10 +31,10 @@ export function withStarted(
     );
     return { ...each, because: [...each.because, ...because] };
   });
-  if (started.length === 0) return { ...plan, services };
-  const more = started.length > MOST_NAMED ? ` and ${started.length - MOST_NAMED} more` : "";
-  const names = started.slice(0, MOST_NAMED).join(", ") + more;
-  return { ...plan, message: `${plan.message}; start ${names}, which did not run`, services };
+  const brief = { ...plan, services: withFewReasons(services) };
+  if (started.length === 0) return brief;
+  const names = fewOf(started, MOST_NAMED);
+  return { ...brief, message: `${plan.message}; start ${names}, which did not run` };
 }
 
 /** States of what runs, or is about to. */

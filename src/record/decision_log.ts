@@ -1,6 +1,6 @@
-import { fitting, fittingText } from "./fitting.ts";
+import { fittingText } from "./fitting.ts";
 import { forgetGoneStacks } from "./forget_releases.ts";
-import type { DecisionOutcome, StackKey, TargetDecision } from "../model/mod.ts";
+import { type DecisionOutcome, fitting, type StackKey, type TargetDecision } from "../model/mod.ts";
 import { isRoutine, redactTexts } from "../system/mod.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { RedactedTable } from "./ledger_table.ts";

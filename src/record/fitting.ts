@@ -1,4 +1,4 @@
-import { beginning, type RunTarget, type ServicePlan } from "../model/mod.ts";
+import { beginning, fitting, type RunTarget, type ServicePlan } from "../model/mod.ts";
 
 /** Longest text that entries keep, in characters. */
 const MOST_TEXT = 2000;
@@ -6,26 +6,6 @@ const MOST_TEXT = 2000;
 /** A text, cut to the length that is kept. */
 export function fittingText(text: string, most: number = MOST_TEXT): string {
   return text.length <= most ? text : `${beginning(text, most - 3)}...`;
-}
-
-/**
- * The first entries of a list whose JSON has at most `most` characters in total, converted by
- * `write`; further entries are not converted. Always keeps the first.
- */
-export function fitting<T>(
-  entries: readonly T[],
-  most: number,
-  write: (entry: T) => T = (entry) => entry,
-): readonly T[] {
-  const kept: T[] = [];
-  let left = most;
-  for (const entry of entries) {
-    const written = write(entry);
-    left -= JSON.stringify(written).length;
-    if (left < 0 && kept.length > 0) break;
-    kept.push(written);
-  }
-  return kept;
 }
 
 /** Characters of services in one target of a run, and of all targets of a finished run. */

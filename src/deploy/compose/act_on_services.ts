@@ -64,8 +64,9 @@ export const stopServices: OnServices = async (engine, release, services, signal
  * put aside or renamed by hand, and unpauses paused ones.
  */
 export const mendContainers: OnServices = async (engine, release, services, signal) => {
+  const known = new Map(release.services.map((each) => [each.name, each]));
   for (const container of await containersOf(engine, release, services, signal)) {
-    const service = release.services.find((each) => each.name === container.service);
+    const service = known.get(container.service);
     const wanted = service === undefined ? undefined : wantedName(service, container);
     const name = wanted ?? nameBefore(container);
     if (name !== container.name) await engine.renameContainer(container.id, name, signal);
@@ -90,7 +91,8 @@ const containersOf: OnServices<ObservedContainer[]> = async (engine, release, se
   const project = { [COMPOSE_LABELS.project]: release.key.name };
   const containers = await engine.listContainers(project, signal);
   const isTheirs = (each: ObservedContainer) => isOneOff(each) && !isOurs(each);
-  return containers.filter((each) => services.includes(each.service) && !isTheirs(each));
+  const wanted = new Set(services);
+  return containers.filter((each) => wanted.has(each.service) && !isTheirs(each));
 };
 
 /** Signals running containers that their files changed. */

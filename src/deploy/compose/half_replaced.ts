@@ -8,7 +8,7 @@ import {
   type ObservedStack,
   type StackKey,
 } from "../../model/mod.ts";
-import { isHook, isPartOfStack, observe } from "../observe.ts";
+import { isHook, isPartOfStack, observe, requireFew } from "../observe.ts";
 import { nameAside, stopAndRemove } from "./act_on_services.ts";
 
 /**
@@ -37,19 +37,20 @@ export async function clearHalfReplaced(
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
   const halves = containers.filter(isHalfReplaced);
   const hooks = containers.filter((each) => isHook(each) && !isSwarmTask(each) && !isOneOff(each));
+  // An engine may tell of any number.
+  const byId = Map.groupBy(containers, ({ id }) => nameAside(id, ""));
+  const names = new Set(containers.map(({ name }) => name));
   for (const { id } of hooks) {
     await engine.removeContainer(id, { force: true, volumes: true }, signal);
   }
   for (const container of halves) {
     const { id } = container;
     const name = container.name.replace(ASIDE, "");
-    const old = containers.find((each) =>
-      each.id !== id && nameAside(each.id, name) === container.name
-    );
+    const aside = byId.get(container.name.slice(0, -name.length || undefined)) ?? [];
+    const old = aside.find((each) => each.id !== id);
     const isRetiring = old?.name === nameAside(id, name);
     if (old !== undefined && isRetiring) await stopAndRemove(engine, old.id, signal);
-    const isThere = !isRetiring &&
-      (old !== undefined || containers.some((each) => each.name === name));
+    const isThere = !isRetiring && (old !== undefined || names.has(name));
     if (isThere) {
       if (container.state !== "created") await engine.stopContainer(id, undefined, signal);
       await engine.removeContainer(id, { force: true, volumes: false }, signal);
@@ -58,5 +59,5 @@ export async function clearHalfReplaced(
     }
   }
   if (halves.length > 0) return await observe(engine, { key }, signal);
-  return { containers: containers.filter(isPartOfStack) };
+  return requireFew(key, { containers: containers.filter(isPartOfStack) });
 }

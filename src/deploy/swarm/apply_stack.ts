@@ -1,6 +1,7 @@
-import { askingSource, type ServicePlan } from "../../model/mod.ts";
+import { askingSource, fewOf, type ServicePlan } from "../../model/mod.ts";
 import type { Rollout } from "../rollout_words.ts";
 import { ensureStack } from "./ensure_stack.ts";
+import { removedBy } from "../left_orphans.ts";
 import { postServices } from "./post_services.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
 import { stackOf } from "./stack_of.ts";
@@ -64,11 +65,12 @@ async function removeServices(
   services: readonly ServicePlan[],
   signal: AbortSignal,
 ): Promise<void> {
-  const names = services.filter(({ action }) => action === "remove").map(({ name }) => name);
-  if (names.length === 0) return;
-  progress(`removing ${names.join(", ")}`);
+  const names = removedBy(services);
+  if (names.size === 0) return;
+  progress(`removing ${fewOf([...names])}`);
+  const full = new Set([...names].map((each) => `${stack}_${each}`));
   const existing = await swarm.services({ [STACK_LABELS.namespace]: stack }, signal);
   for (const { id, name } of existing) {
-    if (names.some((each) => name === `${stack}_${each}`)) await swarm.removeService(id, signal);
+    if (full.has(name)) await swarm.removeService(id, signal);
   }
 }

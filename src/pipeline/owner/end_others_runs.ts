@@ -9,7 +9,7 @@ import {
   type RunEndParts,
   type RunsToEnd,
 } from "../../deploy/mod.ts";
-import { errors, type Release, type StackKey, type StackOwner } from "../../model/mod.ts";
+import { errors, fewOf, type Release, type StackKey, type StackOwner } from "../../model/mod.ts";
 import { handedOver, recordedOwner, whyLeft } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { requireStartable } from "../placed_files.ts";
@@ -37,7 +37,7 @@ export async function endOthersRuns(
     ended.push(...await haltJobs({ engine }, own, signal));
   }
   if (ended.length === 0) return;
-  const text = `ended what jobs of the stack's former owner ran: ${ended.join(", ")}`;
+  const text = `ended what jobs of the stack's former owner ran: ${fewOf(ended)}`;
   log.warning(text, { stack: key.name, context: key.context });
 }
 

@@ -13,6 +13,7 @@ import {
   StackwrightError,
 } from "../../../src/model/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { runningContainer } from "../../fakes/memory_engine.ts";
 import { releaseOf } from "../record/releases.ts";
 import { createMemoryLedger, recordShop, SHOP } from "../../fakes/memory_ledger.ts";
 
@@ -193,6 +194,23 @@ describe("stackStatuses()", () => {
     const [other] = await stackStatuses(parts, never);
     assert.deepEqual([one?.state, one?.why], [other?.state, other?.why]);
     assert.deepEqual(asked, [SHOP.name, undefined]);
+  });
+
+  it("says of a stack of more containers than are looked at that nothing is known of it", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    ledger.succeed(ledger.beginDeploy(releaseOf(SHOP, "a")), {}, "done");
+    const containers = Array.from(
+      { length: 3001 },
+      (_, at) => runningContainer(SHOP.name, "web", { id: `${at}` }),
+    );
+    const listContainers = (labels: Readonly<Record<string, string | undefined>>) =>
+      Promise.resolve(COMPOSE_LABELS.project in labels ? containers : []);
+    const engineOf = () => Promise.resolve({ listContainers } as unknown as Engine);
+    const parts = { engineOf, ledger, runs: { list: () => [] }, clock, dataDir: "/data" };
+    const [status] = await stackStatuses(parts, never);
+    assert.equal(status?.state, "unknown");
+    assert.match(status.why, /has 3001 containers .* nothing is decided about it/);
   });
 
   it("asks no engine but that of the context it is asked about, however long others take", async () => {

@@ -102,4 +102,15 @@ describe("createGlance()", () => {
     engine.onList = onList;
     assert.deepEqual(await look(keys[1]), ["web-b"]);
   });
+
+  it("refuses a stack of more containers than are looked at, and no other one", async () => {
+    const { look, engine } = createLook();
+    const more = Array.from(
+      { length: 3001 },
+      (_, at) => runningContainer("a", "web", { id: `${at}` }),
+    );
+    engine.containers = [...engine.containers, ...more];
+    await assert.rejects(look(keys[0]), /stack a has 3002 containers .* nothing is decided/);
+    assert.deepEqual(await look(keys[1]), ["web-b"]);
+  });
 });
