@@ -131,7 +131,6 @@ const EXCUSED: Readonly<Record<string, string>> = {
   replaceReasons: "a part of planFor",
   withFewReasons: "a part of planFor",
   leftByAdoption: "tried in saturated_stack_test.ts",
-  toRemember: "tried in saturated_stack_test.ts",
   requireFew: "tried in saturated_stack_test.ts",
   conditionState: "called with conditionsOf",
 };
