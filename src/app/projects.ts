@@ -5,6 +5,7 @@ import {
   imagesOfOthers,
   partsFor,
   recreate,
+  requireNotCutOff,
   waitForProcess,
 } from "../pipeline/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
@@ -31,7 +32,12 @@ export function createProjects(
     requireNotOurs: async (key, signal) =>
       await requireNotOwnProject((await partsOf(key, signal)).host, key, signal),
     isStack: (key) => ledger.current(key)?.swarm !== undefined,
-    hold(key, isStopped, observed) {
+    hold(key, action, observed) {
+      const isStopped = action === "stop";
+      // What a person stopped since is theirs to start again: the next look finishes what was begun.
+      if (!isStopped && ledger.stops.get(key) === undefined) {
+        requireNotCutOff(ledger, key, `${action}ed`);
+      }
       const current = ledger.current(key);
       if (current === undefined) return undefined;
       const services = current.swarm === undefined ? ledger.services(current) : undefined;

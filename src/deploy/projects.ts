@@ -12,6 +12,7 @@ import {
 import { destroyStack, type RemovedData } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
 import { isDown } from "./left_orphans.ts";
+import { clearHalfReplaced, isHalfReplaced } from "./compose/half_replaced.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 import { type LockParts, onceLocked, withinLock } from "./within_lock.ts";
@@ -71,11 +72,12 @@ interface ProjectParts extends LockParts {
   /**
    * Sets a hold on a stack that the ledger knows when it is stopped, and lifts it when it is
    * started. Returns the orphans of its release, by service, that did not run before it was stopped and stay
-   * so; `undefined` for a project that is not ours.
+   * so; `undefined` for a project that is not ours. Throws `conflict` to a start where the last change was cut off,
+   * unless the stack was stopped since.
    */
   readonly hold: (
     key: StackKey,
-    isStopped: boolean,
+    action: ProjectAction,
     observed: ObservedStack,
   ) => readonly string[] | undefined;
   /**
@@ -135,9 +137,10 @@ export class Projects {
    * Starts, stops or restarts a project; services that are scheduled jobs are only ever stopped.
    * Starting waits until all is healthy. Repeating an action changes nothing. A stack of ours that
    * is stopped is held until it is started: nothing is deployed or repaired meanwhile. An orphan of
-   * its release that did not run before stays so: an adoption stopped it for good, maybe.
+   * its release that did not run before stays so: an adoption stopped it for good, maybe. What was
+   * made to replace a container, and never did, is not started: both would write to one volume.
    *
-   * Throws `not_found`, `unhealthy`, `timeout` after `timeoutSeconds`, and what the engine throws.
+   * Throws `not_found`, `conflict` where a change was cut off, `unhealthy`, `timeout` after `timeoutSeconds`, and what the engine throws.
    */
   async control(
     key: StackKey,
@@ -149,10 +152,7 @@ export class Projects {
     await withinLock(this.#parts, bounded, async (within) => {
       const containers = ordered(await this.describe(key, within));
       if (action === "stop") await this.#parts.requireNotOurs(key, within);
-      const idle = this.#parts.hold(key, action === "stop", { containers });
-      const startable = containers.filter(({ labels, service }) =>
-        !isJobService(labels) && !idle?.includes(service)
-      );
+      const idle = this.#parts.hold(key, action, { containers });
       controlled = action === "stop"
         ? { isHeld: idle !== undefined, left: [] }
         : { isHeld: false, left: idle ?? [] };
@@ -160,6 +160,13 @@ export class Projects {
         const engine = await this.#parts.engine(key.context);
         // Of a stop, half would be nothing: it holds the stack whoever has it.
         if (action === "stop") return await stop(engine, containers.toReversed(), within);
+        const whole = containers.filter((each) => !isHalfReplaced(each));
+        const cleared = idle !== undefined && whole.length < containers.length
+          ? ordered((await clearHalfReplaced(engine, key, owned)).containers)
+          : whole;
+        const startable = cleared.filter(({ labels, service }) =>
+          !isJobService(labels) && !idle?.includes(service)
+        );
         await start(engine, startable, action, owned);
         await this.#waitHealthy(key, startable, timeoutSeconds, owned);
       }, within);

@@ -13,6 +13,7 @@ export * from "./hold.ts";
 export * from "./expand_deployments.ts";
 export * from "./parts.ts";
 export * from "./open_source.ts";
+export { lockedForTarget } from "./owner/locked_for_target.ts";
 export { askBeforeHandOver, type AskParts } from "./owner_elsewhere.ts";
 export * from "./plan_source.ts";
 export * from "./rollout/prune_images.ts";

@@ -36,7 +36,7 @@ async function attemptAnew(
   signal: AbortSignal,
 ): Promise<"done" | undefined> {
   const since = parts.ledger.mark(key);
-  requireNotCutOff(parts, key);
+  requireNotCutOff(parts.ledger, key, "recreated");
   const { wanted, asked } = askedAnew(parts, key, service);
   const teller = tellerOf(parts.listeners, wanted, "project");
   const progress = (text: string) => teller.tell({ kind: "step", text });
@@ -55,14 +55,21 @@ async function attemptAnew(
   }, signal);
 }
 
-/** Refuses to close what a process left half done, which may be a rollback. Throws `conflict`. */
-function requireNotCutOff({ ledger }: PipelineParts, key: StackKey): void {
+/**
+ * Refuses to act on, or to close, what a process left half done, which may be a rollback; `done` is what
+ * was asked for. Throws `conflict`.
+ */
+export function requireNotCutOff(
+  ledger: Pick<PipelineParts["ledger"], "isCutOff" | "stops">,
+  key: StackKey,
+  done: string,
+): void {
   if (!ledger.isCutOff(key)) return;
   const until = ledger.stops.get(key) === undefined
     ? "the next poll or look at the stack finishes that"
     : "that is finished once the stack is started again";
   throw errors.conflict(
-    `nothing of ${key.name} was recreated: its last change was interrupted; ${until}: try again then`,
+    `nothing of ${key.name} was ${done}: its last change was interrupted; ${until}: try again then`,
   );
 }
 

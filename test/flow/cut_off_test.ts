@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { commandTo, rows } from "./commands.ts";
+import { COMPOSE_LABELS } from "../../src/model/mod.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { beginRollback, withOther } from "./other_process.ts";
 import { commit, docker, inWorld, label, pollTo, states } from "./steps.ts";
-import { createWorld, type World } from "./world.ts";
+import { createWorld, IMAGE, type World } from "./world.ts";
 import { until } from "./until.ts";
 
 const shop = (number: string) => ({
@@ -19,6 +20,16 @@ async function withKilledRollback(world: World, reconciliation: object | boolean
     await pollTo(world, "succeeded");
   }
   await withOther(world, (other) => Promise.resolve(void beginRollback(world, other, 1)));
+}
+
+/** Makes a container that is to replace that of `web`, as a rollout that is cut off leaves it; returns its id. */
+async function withHalfReplaced(world: World): Promise<string> {
+  const web = (await world.containers()).find((each) => each.service === "web");
+  assert.ok(web);
+  const labels = { ...web.labels, [COMPOSE_LABELS.replaces]: web.id };
+  const told = Object.entries(labels).flatMap((each) => ["--label", each.join("=")]);
+  const name = `${web.id.slice(0, 12)}_${web.name}`;
+  return (await docker(world, "create", "--name", name, ...told, IMAGE)).trim();
 }
 
 const open = (world: World) => rows(world, "SELECT id FROM intents WHERE closed_at IS NULL").length;
@@ -101,12 +112,35 @@ describe("what a killed rollback had begun", () => {
       await requireBack(world);
     }));
 
-  it("is not closed by a person who has containers made anew", () =>
+  for (const action of ["recreate", "start", "restart"]) {
+    it(`is neither closed nor acted on by a person who asks for a ${action}`, () =>
+      inWorld("fake", async (world) => {
+        await withKilledRollback(world);
+        const half = await withHalfReplaced(world);
+        const url = `/v1/api/project/${world.stack}/${action}`;
+        const refused = await world.request(url, { method: "POST" });
+        assert.equal(refused.status, 409);
+        assert.match(
+          JSON.stringify(await refused.json()),
+          new RegExp(`nothing of ${world.stack} was ${action}e?d: its last change was interrupted`),
+        );
+        assert.equal((await world.containers()).find(({ id }) => id === half)?.state, "created");
+        await pollTo(world, "skipped");
+        await requireBack(world);
+      }));
+  }
+
+  it("leaves nothing beside its old container that a person starts in a stack that was stopped since", () =>
     inWorld("fake", async (world) => {
       await withKilledRollback(world);
-      const url = `/v1/api/project/${world.stack}/recreate`;
-      const refused = await world.request(url, { method: "POST" });
-      assert.match(JSON.stringify(await refused.json()), /its last change was interrupted/);
+      await withHalfReplaced(world);
+      const post = async (action: string) =>
+        (await world.request(`/v1/api/project/${world.stack}/${action}`, { method: "POST" }))
+          .status;
+      assert.equal(await post("stop"), 200);
+      assert.equal(await post("start"), 200);
+      assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
+      assert.equal(await label(world, "web", "number"), "2");
       await pollTo(world, "skipped");
       await requireBack(world);
     }));

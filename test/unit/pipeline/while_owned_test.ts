@@ -51,7 +51,9 @@ function createHouse() {
   ) => {
     const configuration = { source: { name: owner.source }, reference: owner.reference };
     const progress = (text: string) => void told.push(`${owner.source}: ${text}`);
-    const asked = { key, configuration, revision: { id: "1" }, origin: "automatic", progress };
+    const deployment = { destroy: { enabled: false } };
+    const more = { origin: "automatic", progress };
+    const asked = { key, configuration, deployment, revision: { id: "1" }, ...more };
     const target = asked as unknown as Target;
     const nothing = { before: () => Promise.resolve(), work: () => Promise.resolve() };
     return lockedForTarget(parts, target, { ...nothing, ...how }, signal);
@@ -69,7 +71,7 @@ describe("lockedForTarget()", () => {
     await deploy(KEY, A);
     ledger.handOver(KEY, B, { also: ["alias"] });
     const heirs = endless(alias, B, end.promise);
-    await deploy(KEY, A);
+    await assert.rejects(deploy(KEY, A), { code: "conflict" });
     const isLeft = await Promise.race([own, theirs, Promise.resolve("goes on")]);
     assert.equal(isLeft, "goes on");
     await deploy(KEY, B);
@@ -118,17 +120,41 @@ describe("lockedForTarget()", () => {
     assert.deepEqual(ledger.owners.refused(KEY), [B]);
     end.resolve();
     await held;
-    // Its own look at the stack refuses it then.
-    await deploy(KEY, B);
+  });
+
+  it("refuses a stranger before it has the lock: its work may wait there for long in its own queue", async () => {
+    const { deploy, stackLock } = createHouse();
+    let was = "not begun";
+    const work = () => Promise.resolve(void (was = "begun"));
+    await assert.rejects(
+      deploy(KEY, B, { work }),
+      /^StackwrightError: conflict: shop already belongs to host\/a\/shop/,
+    );
+    assert.deepEqual([was, stackLock.isBusy(formatStackKey(KEY))], ["not begun", false]);
+  });
+
+  it("refuses who waited for the stack's first deployment by another one as soon as it has the lock", async () => {
+    const { deploy, ledger } = createHouse();
+    const end = Promise.withResolvers<void>();
+    const first = deploy(NEW, A, { work: () => end.promise });
+    let was = "not begun";
+    const second = deploy(NEW, B, { work: () => Promise.resolve(void (was = "begun")) });
+    const refused = assert.rejects(second, /new already belongs to host\/a\/shop/);
+    await settle();
+    ledger.owners.settle(NEW, A);
+    end.resolve();
+    await Promise.all([first, refused]);
+    assert.equal(was, "not begun");
   });
 
   it("has a stranger wait while the stack is being destroyed", async () => {
     const { ledger, stackLock, deploy } = createHouse();
+    ledger.owners.remove(stackKey("alias", KEY.name));
     const end = Promise.withResolvers<void>();
     const held = stackLock.run(formatStackKey(KEY), () => end.promise, signal);
-    ledger.destroyed(ledger.beginDestroy(stackKey("", "other"), {}), "");
-    ledger.beginDestroy(KEY, {});
+    const going = ledger.beginDestroy(KEY, {});
     const deployed = deploy(KEY, B);
+    ledger.destroyed(going, "");
     end.resolve();
     await Promise.all([held, deployed]);
     assert.deepEqual(ledger.owners.refused(KEY), []);
@@ -145,7 +171,6 @@ const OTHERS: Readonly<
     readonly key: StackKey;
     readonly says: RegExp;
     readonly begin: (house: House, end: Promise<void>) => Promise<unknown>;
-    readonly before?: true;
   }>
 > = {
   "the first deployment of a stack that nobody owns": {
@@ -171,8 +196,9 @@ const OTHERS: Readonly<
   "a first deployment, although B has the stack by now": {
     key: NEW,
     says: /^conflict: new is being deployed by host\/a\/shop; /,
-    begin: ({ deploy, ledger }, end) => {
+    begin: async ({ deploy, ledger }, end) => {
       const theirs = deploy(NEW, A, { work: () => end });
+      await settle();
       ledger.owners.settle(NEW, B);
       return theirs;
     },
@@ -185,29 +211,18 @@ const OTHERS: Readonly<
       return stackLock.run(formatStackKey(KEY), () => end, signal);
     },
   },
-  "the rest of interrupted work": {
-    key: KEY,
-    says: /belongs to host\/a\/shop/,
-    begin: () => Promise.resolve(),
-    before: true,
-  },
 };
 
 describe("lockedForTarget() while another source is at work", () => {
-  for (const [what, { key, says, begin, before }] of Object.entries(OTHERS)) {
+  for (const [what, { key, says, begin }] of Object.entries(OTHERS)) {
     it(`waits half a minute alone for ${what}`, async () => {
       const house = createHouse();
       const end = Promise.withResolvers<void>();
       const theirs = begin(house, end.promise);
       await settle();
       await house.clock.advance(10_000);
-      const recovering = (within: AbortSignal) =>
-        new Promise<void>((resolve, reject) => {
-          if (before === undefined) return resolve();
-          within.addEventListener("abort", () => reject(within.reason));
-        });
       let ended = "waits";
-      const deployed = house.deploy(key, B, { before: recovering })
+      const deployed = house.deploy(key, B)
         .then(() => "deployed", (error: Error) => error.message)
         .then((how) => void (ended = how));
       await house.clock.advance(29_000);
