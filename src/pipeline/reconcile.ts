@@ -39,11 +39,11 @@ import { isMixed, prepareRepair } from "./hold.ts";
 import { isNothing } from "./owner/own_stack.ts";
 import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { isOthersByContainers } from "./owner/own_things.ts";
-import { allInTurns, createPauses, deploying, type Slot } from "../system/mod.ts";
+import { allInTurns, createPauses, deploying, type Slot, stackAsOwner } from "../system/mod.ts";
 import { observeEngine } from "./reconcile/observe_engine.ts";
 import { recoverStack } from "./recover.ts";
 import { restartContainers } from "./reconcile/restart_containers.ts";
-import { asItsOwner, type OwnersWork, waitForStack } from "./waits.ts";
+import { asItsOwner, type OwnersWork, waitForProcess } from "./waits.ts";
 
 /** Records how a stack reacts to events of its containers, as what runs now asks for it. */
 export function settleReconciliation(
@@ -71,7 +71,8 @@ export async function reconcile(
   const parts = await partsFor(anyParts, key, signal);
   for (;;) {
     // Not under the stack's lock: runs that wait for the lock could not report progress.
-    await waitForStack(parts, key, () => {}, signal);
+    await waitForProcess(parts, key, () => {}, signal);
+    await parts.secrets.learned(stackAsOwner(key), signal);
     await recoverStack(anyParts, parts.listeners, key, signal);
     const end = await parts.stackLock.run(formatStackKey(key), async () => {
       if (parts.ledger.heldElsewhere(key) !== undefined) return "moved";

@@ -3,7 +3,6 @@ import {
   type DiscoveredStack,
   type DiscoveryOwner,
   formatStackKey,
-  isStackwrightError,
   ownerFrom,
   type Revision,
   type SourceRequest,
@@ -29,9 +28,10 @@ import { personHold } from "./hold.ts";
 import type { OpenedSource } from "./open_source.ts";
 import { whyLeftAlone } from "./owner/own_stack.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
+import { otherOwner, recordedOwner } from "../record/mod.ts";
 import { allInTurns, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
-import { learnedOfAll, whileOwned } from "./waits.ts";
+import { learnedOfAll, outwaitProcess, whileOwned } from "./waits.ts";
 
 type ObsoleteRun = Pick<
   OpenedSource,
@@ -191,8 +191,6 @@ async function remove(
     JSON.stringify(parts.ledger.discovered.get(key)) === JSON.stringify(stack) &&
     parts.ledger.current(key)?.id === release;
   await parts.stackLock.run(formatStackKey(key), async () => {
-    // Another run may have deployed it while this one waited for the lock.
-    if (!isUnchanged()) return;
     const message = whyObsolete(directory);
     const { configuration, origin, request, trigger } = run;
     const repositories = [stack.repository, configuration.source.name];
@@ -204,9 +202,12 @@ async function remove(
     };
     const decision = { kind: "destroy", message, changes: [], services: [] } as const;
     const wish = wishOfSource({ source: configuration.source.name, origin });
-    const held = closedNow() ?? removalHold(parts, key, wish, decision);
-    if (held !== undefined) return deferRemoval(teller, held);
     try {
+      await outwaitProcess(parts, key, (text) => teller.tell({ kind: "step", text }), signal);
+      // Another run may have deployed it while this one waited, or another process.
+      if (!isUnchanged()) return;
+      const held = closedNow() ?? removalHold(parts, key, wish, decision);
+      if (held !== undefined) return deferRemoval(teller, held);
       teller.tell({ kind: "decided", decision });
       const on = await partsFor(parts, key, signal);
       const destroy = async (within: AbortSignal) => {
@@ -227,11 +228,11 @@ async function remove(
       const end = await whileOwned(parts, ofOwner, owned, signal);
       if (end !== undefined) teller.tell({ kind: "ended", end });
     } catch (thrown) {
-      const error = teller.fail(`removing ${key.name}`, thrown, signal);
+      teller.fail(`removing ${key.name}`, thrown, signal);
       signal.throwIfAborted();
-      const isHeld = personHold(parts, key) !== undefined;
-      // Another owner has taken the stack over and decides about it now.
-      if (isStackwrightError(error, "conflict") && !isHeld) parts.ledger.discovered.remove(key);
+      // Another owner has taken the stack over and decides about it now; other conflicts pass.
+      const other = otherOwner(recordedOwner(parts.ledger, key), ownerFrom(run.configuration));
+      if (other !== undefined) parts.ledger.discovered.remove(key);
     }
   }, signal);
 }

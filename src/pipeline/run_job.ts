@@ -36,7 +36,7 @@ import { saidBy } from "./owner/own_things.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownersElsewhere } from "./owner_elsewhere.ts";
 import { jobCredentials } from "./stack_owner.ts";
-import { locked, whileOwned } from "./waits.ts";
+import { locked, outwaitProcess, waitForProcess, whileOwned } from "./waits.ts";
 import { measuredJob } from "../tell/mod.ts";
 
 /** What is said of a run of a job that the end of this process does not end. */
@@ -200,12 +200,14 @@ async function runThrough(
       await run.begin(within);
     };
     const end = () => run.end(within);
+    // Given up, it would leave what it stopped down.
+    const wait = work.adopts === undefined ? outwaitProcess : waitForProcess;
     // A job that stops services holds their stacks' locks to its end: nobody may start them. Any
     // other holds its own only while it begins, since deployments look for its container.
     if (spec.stopServices.length > 0) {
-      return await locked(parts, locks, async () => await begin().then(end), signal);
+      return await locked(parts, locks, async () => await begin().then(end), signal, wait);
     }
-    await locked(parts, locks, begin, signal);
+    await locked(parts, locks, begin, signal, wait);
     return await end();
   };
   return await whileOwned(parts, { keys: [work.key, ...locks], owners: [by] }, through, signal);

@@ -29,14 +29,14 @@ import {
 /** Milliseconds between two looks at whether another process is done with a stack. */
 const LOOK_MS = 250;
 
-/** Waits until no other process changes a stack, and the secrets of what it recorded are hidden. */
+/** Waits as {@link outwaitProcess} does, and until the secrets of what the other process recorded are hidden. */
 export async function waitForStack(
-  parts: Pick<PipelineParts, "ledger" | "clock" | "secrets">,
+  parts: Pick<PipelineParts, "ledger" | "clock" | "log" | "mentioned" | "secrets">,
   key: StackKey,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
-  await waitForProcess(parts, key, progress, signal);
+  await outwaitProcess(parts, key, progress, signal);
   await parts.secrets.learned(stackAsOwner(key), signal);
 }
 
@@ -62,8 +62,8 @@ export async function learnedSoon(
 
 /**
  * Waits until no other process is changing a stack: a command beside the service, or the other way
- * round. The wait ends: another process has a time limit of its own, and a dead one holds nothing.
- * Rejects with the signal's reason.
+ * round. A dead one holds nothing, but one that is suspended (Ctrl-Z) does for as long as it is: who waits so
+ * has a limit, or keeps nobody waiting. Rejects with the signal's reason.
  */
 export async function waitForProcess(
   { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
@@ -80,12 +80,60 @@ export async function waitForProcess(
   }
 }
 
-/** Takes locks in the order of their names, so that no jobs block each other; waits for all secrets. */
+/** Milliseconds of a wait for another process after which the log tells of it. */
+const SAID_MS = 60_000;
+/** Milliseconds that a change takes at most besides its rollout, and the way back, of `timeout` each. */
+const BESIDE_ROLLOUT_MS = 15 * 60_000;
+
+/**
+ * Waits as {@link waitForProcess} does, for who holds a stack's lock meanwhile, or a whole run: for as long as a
+ * change may take. A change that takes longer is not waited for again. The log tells of a long wait.
+ *
+ * Throws `conflict` after that time.
+ */
+export async function outwaitProcess(
+  parts: Pick<PipelineParts, "ledger" | "clock" | "log" | "mentioned">,
+  key: StackKey,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  const { ledger, clock, log, mentioned } = parts;
+  const holder = ledger.heldElsewhere(key);
+  if (holder === undefined) return;
+  const timeout = ledger.history(key, 1)[0]?.timeoutSeconds ?? 0;
+  const milliseconds = BESIDE_ROLLOUT_MS + 2 * timeout * 1000;
+  const advice = `if process ${holder} is suspended, let it go on (fg, kill -CONT), or end it`;
+  const change = () => `${formatStackKey(key)} is being changed: ${ledger.mark(key)}`;
+  const late = () => {
+    mentioned.add(change());
+    return errors.conflict(
+      `process ${holder} is changing ${key.name}, and does not come to an end: nothing was done ` +
+        `to it here; try again when that is done; ${advice}`,
+    );
+  };
+  if (mentioned.has(change())) throw late();
+  const since = clock.now().getTime();
+  let isSaid = false;
+  const tell = (text: string) => {
+    progress(text);
+    if (isSaid || clock.now().getTime() - since < SAID_MS) return;
+    isSaid = true;
+    log.warning(`${text}; ${advice}`, { stack: key.name, context: key.context });
+  };
+  const wait = (within: AbortSignal) => waitForProcess(parts, key, tell, within);
+  await withDeadline({ clock, milliseconds, late }, wait, signal);
+}
+
+/**
+ * Takes locks in the order of their names, so that no jobs block each other; waits for all secrets, and for other
+ * processes by `wait`.
+ */
 export async function locked<T>(
   parts: PipelineParts,
   keys: readonly StackKey[],
   work: () => Promise<T>,
   signal: AbortSignal,
+  wait: typeof outwaitProcess = outwaitProcess,
 ): Promise<T> {
   const take = async ([first, ...rest]: readonly StackKey[]): Promise<T> => {
     if (first === undefined) {
@@ -93,7 +141,7 @@ export async function locked<T>(
       return await work();
     }
     return await parts.stackLock.run(formatStackKey(first), async () => {
-      await waitForProcess(parts, first, () => {}, signal);
+      await wait(parts, first, () => {}, signal);
       return await take(rest);
     }, signal);
   };

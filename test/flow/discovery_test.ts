@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { commandTo } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { beginRollback, withOther } from "./other_process.ts";
 import { ids, inWorld, label, pollTo } from "./steps.ts";
 import { engines, type RunBody, type World } from "./world.ts";
 
@@ -123,6 +125,22 @@ describe("auto-discovery", () => {
       assert.equal(world.proxy.mutations(), 0);
       await world.repository.remove([directory(world, "a")]);
       await pollTo(world, "succeeded");
+      assert.deepEqual(await running(world, "a", "b"), ["b"]);
+    }));
+
+  it("one that another process is changing is removed when that is done", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, stacks(world, "a", "b"));
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory(world, "a")]);
+      await withOther(world, async (other) => {
+        const intent = beginRollback({ ...world, stack: `${world.stack}-a` }, other, 1, false);
+        const run = pollTo(world, "succeeded");
+        // One that does not wait is over by then.
+        await Promise.race([pause(500), run]);
+        other.fail(intent, "failed", "given up");
+        await run;
+      });
       assert.deepEqual(await running(world, "a", "b"), ["b"]);
     }));
 

@@ -114,38 +114,11 @@ describe("removeObsolete()", () => {
   });
 
   it("ends at a hand-over while it waits for its turn, and the new owner gets the lock", async () => {
-    const clock = createFakeClock();
-    const ledger = createMemoryLedger(clock);
-    const key = stackKey("", "shop");
-    const owner = { source: "a", target: "", reference: "refs/heads/main" };
-    ledger.owners.settle(key, owner);
-    const policy = { delete: true, removeVolumes: false, removeImages: false };
-    ledger.discovered.set({ key, owner, repository: "a", directory: "shop", policy });
-    const configuration = { id: "1", reference: owner.reference, source: { name: "a" } };
-    const run = {
-      request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
-      configuration,
-      expansion: { deployments: [], failures: [], scans: [] },
-      ...{ trigger: "poll", origin: "automatic" },
-    } as unknown as Parameters<typeof removeObsolete>[1];
-    const stackLock = createWatchedLock({ clock, version: () => ledger.owners.mark(key) });
-    const meter = { move() {}, observe() {}, count() {} };
-    const log = createRecordingLog();
-    const parts = {
-      ...{ ledger, clock, stackLock, meter, log, mentioned: new Set(), listeners: [] },
-      windows: { decide: () => ({ allowed: true, windows: [], manualOverride: false }) },
-      options: {},
-      deploying: createLimiter(1),
-      secrets: { learned: () => Promise.resolve() },
-      host: { own: () => Promise.resolve(undefined) },
-    } as unknown as PipelineParts;
-    const { signal } = new AbortController();
+    const { parts, run, listener, ends, key, owner, clock } = createShop();
+    const { ledger, stackLock } = parts;
     const busy = Promise.withResolvers<void>();
     const other = parts.deploying.run(() => busy.promise, signal);
-    const ends: unknown[] = [];
-    const listener = () => ({ kind, ...news }: { readonly kind: string; readonly end?: unknown }) =>
-      void (kind === "ended" && ends.push(news.end));
-    const done = removeObsolete(parts, run, [listener as never], signal);
+    const done = removeObsolete(parts, run, [listener], signal);
     await settle();
     assert.ok(stackLock.isBusy("default/shop"));
     ledger.handOver(key, { ...owner, source: "b" });
@@ -156,4 +129,52 @@ describe("removeObsolete()", () => {
     busy.resolve();
     await other;
   });
+
+  it("waits for another process as long as a change may take, and does not forget what it did not remove", async () => {
+    const { parts, run, listener, ends, key, clock } = createShop();
+    const { ledger } = parts;
+    Object.assign(ledger, { heldElsewhere: () => "7:1" });
+    const done = removeObsolete(parts, run, [listener], signal);
+    await clock.advance(14 * 60_000);
+    assert.deepEqual(ends, []);
+    await clock.advance(2 * 60_000);
+    await done;
+    assert.match(JSON.stringify(ends), /"failed".*process 7:1 is changing shop/);
+    assert.notEqual(ledger.discovered.get(key), undefined);
+  });
 });
+
+const { signal } = new AbortController();
+
+/** A stack that was discovered, and a run in which nothing names it any more. */
+function createShop() {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  const key = stackKey("", "shop");
+  const owner = { source: "a", target: "", reference: "refs/heads/main" };
+  ledger.owners.settle(key, owner);
+  const policy = { delete: true, removeVolumes: false, removeImages: false };
+  ledger.discovered.set({ key, owner, repository: "a", directory: "shop", policy });
+  const configuration = { id: "1", reference: owner.reference, source: { name: "a" } };
+  const run = {
+    request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
+    configuration,
+    expansion: { deployments: [], failures: [], scans: [] },
+    ...{ trigger: "poll", origin: "automatic" },
+  } as unknown as Parameters<typeof removeObsolete>[1];
+  const stackLock = createWatchedLock({ clock, version: () => ledger.owners.mark(key) });
+  const meter = { move() {}, observe() {}, count() {} };
+  const log = createRecordingLog();
+  const parts = {
+    ...{ ledger, clock, stackLock, meter, log, mentioned: new Set(), listeners: [] },
+    windows: { decide: () => ({ allowed: true, windows: [], manualOverride: false }) },
+    options: {},
+    deploying: createLimiter(1),
+    secrets: { learned: () => Promise.resolve() },
+    host: { own: () => Promise.resolve(undefined) },
+  } as unknown as PipelineParts;
+  const ends: unknown[] = [];
+  const hear = ({ kind, ...news }: { readonly kind: string; readonly end?: unknown }) =>
+    void (kind === "ended" && ends.push(news.end));
+  return { parts, run, listener: (() => hear) as never, ends, key, owner, clock };
+}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { recreate } from "../../../src/pipeline/recreate.ts";
-import { learnedSoon, locked } from "../../../src/pipeline/waits.ts";
+import { learnedSoon, locked, outwaitProcess } from "../../../src/pipeline/waits.ts";
 import { stackKey } from "../../../src/model/mod.ts";
 import { createWatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -26,7 +26,8 @@ function createWorld() {
     },
   };
   const host = { own: () => Promise.resolve(undefined) };
-  const made = { clock, ledger, log, secrets, host, stackLock: createWatchedLock() };
+  const mentioned = new Set<string>();
+  const made = { clock, ledger, log, secrets, host, mentioned, stackLock: createWatchedLock() };
   return { parts: made as unknown as PipelineParts, asked, clock, know: known.resolve };
 }
 
@@ -50,6 +51,41 @@ describe("learnedSoon()", () => {
     await done;
     const { lines } = parts.log as RecordingLog;
     assert.match(lines.map(({ message }) => message).join(), /secrets of shop .* shown as \*\*\*/);
+  });
+});
+
+describe("outwaitProcess()", () => {
+  it("tells the log of a long wait, ends it after what a change may take, and does not wait for that one again", async () => {
+    const { parts, clock } = createWorld();
+    let mark = "one";
+    Object.assign(parts.ledger, { heldElsewhere: () => "7:1", mark: () => mark });
+    const wait = () => {
+      let how = "waits";
+      void outwaitProcess(parts, SHOP, () => {}, never)
+        .catch(({ code }: { readonly code: string }) => void (how = code));
+      return () => how;
+    };
+    const first = wait();
+    await clock.advance(61_000);
+    const { lines } = parts.log as RecordingLog;
+    assert.match(
+      lines.map(({ message }) => message).join(),
+      /^waiting for process 7:1, which is changing shop \(60 s\); if process 7:1 is suspended/,
+    );
+    await clock.advance(13 * 60_000);
+    assert.equal(first(), "waits");
+    await clock.advance(60_000);
+    assert.equal(first(), "conflict");
+    const again = wait();
+    await clock.advance(0);
+    assert.equal(again(), "conflict");
+    mark = "two";
+    const next = wait();
+    await clock.advance(60_000);
+    assert.equal(next(), "waits");
+    Object.assign(parts.ledger, { heldElsewhere: () => undefined });
+    await clock.advance(1000);
+    assert.equal(clock.sleepers, 0);
   });
 });
 
