@@ -44,14 +44,13 @@ import {
 
 /**
  * Adds to a plan that data in relative mounts is copied below `live` before the containers are replaced
- * that somebody else made, or Stackwright with another data directory.
- *
- * Warns of data that containers of others mount, too. Says which orphans are stopped.
+ * that somebody else made, or Stackwright with another data directory. Warns of data that containers of
+ * others mount, too. Says which orphans are stopped.
  *
  * Throws `conflict` where an orphan has a port or name that a service needs, where the data cannot be
  * reached from here and is not in place yet, and where somebody else deployed a stack of ours in
- * between, so that two copies exist: a service that starts without its data looks like data loss. Throws
- * `path_escapes` for data of Stackwright itself, which a container that a person started may mount.
+ * between, so that two copies exist. Throws `path_escapes` for data of Stackwright itself, which a
+ * container that a person started may mount.
  */
 export async function withOldData(
   parts: OldDataParts & { readonly log: Pick<Log, "warning"> },

@@ -21,7 +21,7 @@ import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
 import { type Slot, stackAsOwner, within } from "../system/mod.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
-import { clearHandOver } from "./owner/clear_hand_over.ts";
+import { clearFreeHandOver } from "./owner/clear_hand_over.ts";
 import { partsOf, requireOwnThings } from "./owner/own_things.ts";
 import { ownerOfIntent } from "../record/mod.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
@@ -31,7 +31,7 @@ import { isOpen, whileIntended } from "./waits.ts";
 
 /**
  * Finishes the intents that were open when the process ended, before other work may deploy, ends what
- * former owners of stacks that were handed over have left ({@link clearHandOver}), and tells
+ * former owners of stacks that were handed over have left ({@link clearFreeHandOver}), and tells
  * `listeners`: completes a rollout or rolls it back, completes a destroy. An intent that cannot be
  * finished now stays open for the next start and holds nothing else up; one that `signal` ends is left to
  * the next look. Stacks are finished side by side, as they were begun: many may have been watched at once.
@@ -88,26 +88,10 @@ export async function recover(
   await Promise.allSettled([
     ...open.filter(({ key }) => !away.has(key.context)).map(finish),
     ...uncleared.filter(({ context }) => !away.has(context))
-      .map((key) => clear(anyParts, key, signal)),
+      .map((key) => clearFreeHandOver(anyParts, key, signal)),
   ]);
   signal.throwIfAborted();
   return new Set(open.map(({ key }) => key.context).filter((context) => away.has(context)));
-}
-
-/** Clears a hand-over, unless another process works on the stack: then that, or the next look, clears it. */
-async function clear(anyParts: PipelineParts, key: StackKey, signal: AbortSignal): Promise<void> {
-  try {
-    const parts = await partsFor(anyParts, key, signal);
-    await parts.stackLock.run(formatStackKey(key), async () => {
-      if (parts.ledger.heldElsewhere(key) !== undefined) return;
-      await clearHandOver(parts, key, signal);
-    }, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    const text = `what the former owner of ${key.name} has left could not be ended yet: the next ` +
-      `look at the stack tries again: ${messageOf(error)}`;
-    anyParts.log.warning(text, { stack: key.name, context: key.context });
-  }
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   sourceAsOwner,
   sourceOf,
   stackAsOwner,
+  withDeadline,
   within,
 } from "../system/mod.ts";
 

@@ -133,7 +133,8 @@ describe("metrics", () => {
       assert.deepEqual(await counts(), [4, 1]);
       const { out } = await commandTo(world, 0, ["explain", world.stack]);
       assert.match(out, /: destroy: destroy web\n.*\n +outcome: failed: engine refused POST/);
-      assert.equal(out.split("engine refused").length, 2, `it is told once: ${out}`);
+      const told = `as the last failure and as the outcome: ${out}`;
+      assert.equal(out.split("engine refused").length, 3, told);
       await pollTo(world, "succeeded");
       assert.deepEqual(await counts(), [5, 1]);
     }));

@@ -321,7 +321,7 @@ describe("what the ledger tells", () => {
       assert.match(
         head ?? "",
         new RegExp(
-          `^held back at release 1 since .* than at ${second?.slice(0, 12)} or unpin`,
+          `^held back at release 1 since .* than ${second?.slice(0, 12)}, or stackwright unpin`,
           "m",
         ),
       );

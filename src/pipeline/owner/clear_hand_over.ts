@@ -1,9 +1,9 @@
 import { LONGEST_URL } from "../../config/repository_url.ts";
 import { clearHalfReplaced, readMark } from "../../deploy/mod.ts";
-import type { StackKey } from "../../model/mod.ts";
+import { formatStackKey, messageOf, type StackKey } from "../../model/mod.ts";
 import { requireNotOwnProject } from "../../prepare/mod.ts";
 import { MOST_FORMER, type NamedSources } from "../../record/former_sources.ts";
-import type { PipelineParts } from "../parts.ts";
+import { partsFor, type PipelineParts } from "../parts.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
 import { endOthersRuns } from "./end_others_runs.ts";
 import { dataVolumes, joinedThings, partsOf } from "./own_things.ts";
@@ -37,6 +37,26 @@ export async function clearHandOver(
   ];
   ledger.owners.noteCleared(key, number, namedBy(things));
   return true;
+}
+
+/** Clears a hand-over under the stack's lock, unless another process works on it: then that, or the next look, does. */
+export async function clearFreeHandOver(
+  anyParts: PipelineParts,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const parts = await partsFor(anyParts, key, signal);
+    await parts.stackLock.run(formatStackKey(key), async () => {
+      if (parts.ledger.heldElsewhere(key) !== undefined) return;
+      await clearHandOver(parts, key, signal);
+    }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const text = `what the former owner of ${key.name} has left could not be ended yet: the next ` +
+      `look at the stack tries again: ${messageOf(error)}`;
+    anyParts.log.warning(text, { stack: key.name, context: key.context });
+  }
 }
 
 /** Sources that labels of things name: the first ones, since an engine may make up any number. */
