@@ -85,7 +85,7 @@ class Recovery {
   async finish(signal: AbortSignal, reporter?: RunReporter): Promise<ReadonlySet<string>> {
     const { pipeline, finished, open } = await this.begin(signal, reporter);
     await abortable(Promise.all([finished, open]), signal);
-    // Only where engines were away: what failed otherwise is tried again at the next start.
+    // Only where engines were away: what failed otherwise is tried again by the next look at its stack.
     const isDue = ({ context }: StackKey) => this.#waiting.has(context);
     if (this.#waiting.size > 0) this.#waiting = await pipeline.recover(signal, reporter, isDue);
     return this.#waiting;

@@ -107,6 +107,11 @@ export async function decideHeld(
     return { kind: "skip", hold };
   }
   if (notOwners(parts.ledger, recorded) !== undefined) return { kind: "skip", hold };
+  // A repair would close it: a rollback would end with its pin, and what it goes back from would come back.
+  if (parts.ledger.isUnderWay(key)) {
+    const message = `${hold.message}; its last change was interrupted, and is finished first`;
+    return { kind: "skip", hold: { ...hold, message } };
+  }
   let observed: ObservedStack;
   try {
     const { swarm } = recorded;

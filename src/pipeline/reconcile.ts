@@ -116,6 +116,9 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<End> {
   const since = parts.ledger.mark(key);
+  // Not finished by now, as where the engine refused something: a repair would close it.
+  const { ledger } = parts;
+  if (ledger.isUnderWay(key) && ledger.stops.get(key) === undefined) return "failed";
   const found = reconciled(parts, key);
   const recorded = found?.recorded ?? parts.ledger.current(key);
   if (recorded === undefined) return "settled";

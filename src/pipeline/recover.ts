@@ -33,8 +33,8 @@ import { isOpen, whileIntended } from "./waits.ts";
  * Finishes the intents that were open when the process ended, before other work may deploy, ends what
  * former owners of stacks that were handed over have left ({@link clearFreeHandOver}), and tells
  * `listeners`: completes a rollout or rolls it back, completes a destroy. An intent that cannot be
- * finished now stays open for the next start and holds nothing else up; one that `signal` ends is left to
- * the next look. Stacks are finished side by side, as they were begun: many may have been watched at once.
+ * finished now is left to the next look at the stack, and holds nothing else up. Stacks are finished side by
+ * side, as they were begun: many may have been watched at once.
  *
  * With `isMeant`, only intents of those stacks. Intents on contexts whose engines do not answer
  * wait without a report; returns those contexts.
@@ -73,15 +73,12 @@ export async function recover(
         await whileIntended(parts, intent, resume, signal);
       }, signal);
     } catch (thrown) {
-      // A swarm may not be up yet after a restart of its engine.
-      const isAway = found.recorded?.swarm && isStackwrightError(thrown, "engine_refused");
       // Else it stayed this process's, which does not look at it again. What it is doing now is no such.
-      if (isTaken) ledger.leave(intent, { untried: signal.aborted || isAway === true });
+      if (isTaken) ledger.leave(intent);
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
-      const next = isAway ? "look" : "start";
       const message = `an interrupted ${intent.kind} could not be finished: ${error.message}` +
-        (isOpen(ledger, intent) ? `; it is tried again at the next ${next}` : "");
+        (isOpen(ledger, intent) ? "; it is tried again at the next look" : "");
       found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };

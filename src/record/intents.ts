@@ -24,9 +24,7 @@ export interface Intent {
 /** How deployments end that leave nothing stopped or half copied: done, or put back. */
 const SETTLED = ["succeeded", "rolled_back"];
 
-/** Owner of an open intent that a running process gave up: the next start tries again. */
-const NOBODY = "nobody";
-/** Owner of one that a running process gave back untried: whoever looks at the stack next takes it up. */
+/** Owner of an open intent that a running process gave back: whoever looks at the stack next takes it up. */
 const ANYBODY = "anybody";
 
 /** The ledger's intents. Writing methods belong in a transaction; times are milliseconds since 1970. */
@@ -57,7 +55,7 @@ export class Intents extends LedgerTable {
 
   /** Whether a process ended in the middle of changing a stack; not where one has given that up. */
   isCutOff(key: StackKey): boolean {
-    return this.#openOf(key).some((row) => row["owner"] !== NOBODY && this.#isOver(row));
+    return this.#openOf(key).some((row) => this.#isOver(row));
   }
 
   /** Another running process that is changing a stack, for people; `undefined` when there is none. */
@@ -133,10 +131,10 @@ export class Intents extends LedgerTable {
     this.database.run(`UPDATE intents SET owner = ? WHERE id = ?`, this.#processes.own, id);
   }
 
-  /** Leaves an intent of this process: to its next start, or, where it was `untried`, to the next look. */
-  leave({ id }: Intent, { untried = false }: { readonly untried?: boolean } = {}): void {
+  /** Leaves an intent of this process to the next look at the stack. */
+  leave({ id }: Intent): void {
     const sql = `UPDATE intents SET owner = ? WHERE id = ? AND owner = ?`;
-    this.database.run(sql, untried ? ANYBODY : NOBODY, id, this.#processes.own);
+    this.database.run(sql, ANYBODY, id, this.#processes.own);
   }
 
   /** Records what an open deploy stops for good and copies. */

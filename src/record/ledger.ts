@@ -96,9 +96,9 @@ export class Ledger extends LedgerTables {
     return isOurs;
   }
 
-  /** Leaves an open intent of this process as if that had ended; to the next look at the stack if `untried`. */
-  leave(intent: Intent, how: { readonly untried?: boolean } = {}): void {
-    this.database.transaction(() => this.intents.leave(intent, how));
+  /** Leaves an open intent of this process as if that had ended: the next look at the stack takes it up. */
+  leave(intent: Intent): void {
+    this.database.transaction(() => this.intents.leave(intent));
   }
 
   /**

@@ -95,6 +95,20 @@ describe("what a killed rollback had begun", () => {
       await requireBack(world);
     }));
 
+  for (const at of [1, 2, 3]) {
+    it(`is not undone by a poll in which the engine fails at call ${at}, and is finished by the next`, () =>
+      inWorld("fake", async (world) => {
+        await withKilledRollback(world);
+        world.proxy.reset({ kind: "error", at, among: "all" });
+        const { run } = await world.poll();
+        world.proxy.reset();
+        const [told] = run.deployments ?? [];
+        if (open(world) === 1) assert.match(told?.message ?? "", /its last change was interrupted/);
+        await pollTo(world, "skipped");
+        await requireBack(world);
+      }));
+  }
+
   it("waits while a person has the stack stopped, who starts it, and then goes on", () =>
     inWorld("fake", async (world) => {
       await withKilledRollback(world);
