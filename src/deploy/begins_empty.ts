@@ -8,7 +8,6 @@ import {
   dataElsewhere,
   type EmptyBeginning,
   type EmptyPlace,
-  type Former,
   newVolumes,
 } from "./data_elsewhere.ts";
 import {
@@ -28,18 +27,16 @@ const MOST_TOLD = 20;
  * Adds to a plan where a service begins with an empty directory or volume whose data is elsewhere: in the
  * directory of a container of the stack that an adoption left alone, or with one of another project. Nothing
  * is copied then, as its service is another one; what has no word looks like data loss. Warns of it, too.
- *
- * Throws `conflict` as {@link dataElsewhere} does.
  */
 export async function withEmptyBeginnings(
   parts: OldDataParts & { readonly log: Pick<Log, "warning"> },
   release: Release,
-  { observed, certainly }: { readonly observed: ObservedStack; certainly(former: Former): boolean },
+  observed: ObservedStack,
   plan: Plan,
   signal: AbortSignal,
 ): Promise<Plan> {
   if (plan.kind !== "deploy") return plan;
-  const told = (await emptyBeginnings(parts, release, { observed, certainly, plan }, signal))
+  const told = (await emptyBeginnings(parts, release, { observed, plan }, signal))
     .slice(0, MOST_TOLD);
   const { name, context } = release.key;
   for (const { service, text } of told) {
@@ -56,11 +53,7 @@ export async function withEmptyBeginnings(
 async function emptyBeginnings(
   parts: OldDataParts,
   release: Release,
-  { observed, certainly, plan }: {
-    readonly observed: ObservedStack;
-    certainly(former: Former): boolean;
-    readonly plan: Plan;
-  },
+  { observed, plan }: { readonly observed: ObservedStack; readonly plan: Plan },
   signal: AbortSignal,
 ): Promise<EmptyBeginning[]> {
   const named = (actions: readonly string[]) =>
@@ -83,7 +76,7 @@ async function emptyBeginnings(
     ...beside.filter(({ service }) => created.has(service)),
   ];
   const before = () => modelBefore(parts, release.key);
-  return [...left, ...await dataElsewhere(parts, release, { places, before, certainly }, signal)];
+  return [...left, ...await dataElsewhere(parts, release, { places, before }, signal)];
 }
 
 /** Whether files are committed below a path that are not only there to keep the directory. */

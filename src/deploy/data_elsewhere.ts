@@ -2,7 +2,6 @@ import { resourcesOf, servicesOf } from "../compose/mod.ts";
 import type { ContainerDetails, ContainerMount } from "../docker/engine.ts";
 import type { ContainerMounts } from "../docker/container_mounts.ts";
 import {
-  errors,
   familiarName,
   isOurs,
   isStackwrightError,
@@ -15,13 +14,6 @@ import { modelMounts, plainPath, sharesNothing } from "./moved_mounts.ts";
 
 /** Containers that are looked at: any number may have the name of a service. */
 const MOST_LOOKED_AT = 20;
-
-/** A container of another project that may be what a service was before its stack, or it, had another name. */
-export interface Former {
-  readonly project: string;
-  readonly service: string;
-  readonly labels: Readonly<Record<string, string>>;
-}
 
 /** A place of a service in which nothing is yet. */
 export interface EmptyPlace {
@@ -67,16 +59,14 @@ export async function newVolumes(
  * Where containers of other projects, which Stackwright did not make, have data at some empty places: of a
  * service with the same name and image. A stack that is renamed, or a service that goes to another one, leaves
  * its data there. Only services are looked at that `before`, the model of what is deployed, does not have.
- *
- * Throws `conflict` where such a container is `certainly` what the service was.
+ * Nothing is refused for it: nobody can tell such a service from a new one beside others like it.
  */
 export async function dataElsewhere(
   { host: { engine } }: Pick<OldDataParts, "host">,
   { key, services }: Pick<Release, "key" | "services">,
-  { places, before, certainly }: {
+  { places, before }: {
     readonly places: readonly EmptyPlace[];
     before(): Release["model"] | undefined;
-    certainly(former: Former): boolean;
   },
   signal: AbortSignal,
 ): Promise<EmptyBeginning[]> {
@@ -98,18 +88,10 @@ export async function dataElsewhere(
     return service !== undefined && each.project !== key.name && isAlike(each, service);
   }).slice(0, MOST_LOOKED_AT);
   const details = await fewAtOnce(alike, (each) => engine.inspectContainer(each.id, signal));
-  const found = details.flatMap((each, at) => {
+  return details.flatMap((each, at) => {
     const { project = "", service = "" } = alike[at] ?? {};
     return each === undefined ? [] : leftThere(project, each, byService.get(service) ?? []);
   });
-  const moved = found.find(({ former }) => certainly(former));
-  if (moved === undefined) return found;
-  throw errors.conflict(
-    `${key.name} is not deployed: service ${moved.service} would start without its data: ` +
-      `${moved.text}; nothing was changed. If the stack was renamed, its old name ` +
-      `(${moved.former.project}) keeps all; if nobody needs that data, remove that container ` +
-      `(docker rm -f ${moved.container}). Then deploy again`,
-  );
 }
 
 /** Whether a container of a project may be one of a service before the service or its stack was moved. */
@@ -133,9 +115,9 @@ function leftThere(
   project: string,
   { container, mounts }: Pick<ContainerDetails, "container" | "mounts">,
   places: readonly EmptyPlace[],
-) {
+): EmptyBeginning[] {
   if (isOurs(container)) return [];
-  const { name, service, labels } = container;
+  const { name, service } = container;
   const has = new Map(
     mounts.filter(({ kind, source, writable }) =>
       kind === "volume" || kind === "bind" && writable && !sharesNothing(source)
@@ -148,7 +130,7 @@ function leftThere(
       `${place.target} begins empty: container ${name} of project ${project} has the same service ` +
       `and image and was not made by Stackwright; what it has there in ${saidOf(mount)} stays ` +
       `there; to go on with it, ${howToTake(mount, place)}`;
-    return [{ service, text, container: name, former: { project, service, labels } }];
+    return [{ service, text }];
   });
 }
 

@@ -23,7 +23,6 @@ export { type ComposeCall } from "./compose/compose_parts.ts";
 export * from "./compose/command.ts";
 export * from "./compose/environment.ts";
 export * from "./compose/find_program.ts";
-export type { Former } from "./data_elsewhere.ts";
 export * from "./destroy.ts";
 export * from "./engine_away.ts";
 export * from "./files_record.ts";

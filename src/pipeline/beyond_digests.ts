@@ -16,7 +16,6 @@ import {
 } from "../deploy/mod.ts";
 import type { ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
 import { summarise, withStarted } from "../plan/mod.ts";
-import { movedHere } from "./owner/moved_here.ts";
 import { stackFiles } from "./placed_files.ts";
 import type { PreparedRelease } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
@@ -113,8 +112,7 @@ export async function withContainers(
   const started = withStarted(plan, release.services, observed);
   const moved = await withMovedMounts(engine, to, observed, started, signal);
   const brought = await withOldData(parts, release, observed, moved, signal);
-  const seen = { observed, certainly: movedHere(parts, release) };
-  const told = await withEmptyBeginnings(parts, release, seen, brought, signal);
+  const told = await withEmptyBeginnings(parts, release, observed, brought, signal);
   const previousModel = () => recorded && parts.ledger.open(recorded).model;
   const found = { release, observed, previousModel, remade: networks };
   return await withUpdateOrders(engine, told, found, signal);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
-import { composeFile, configFile, type Part, service } from "./compose_text.ts";
-import { commit, docker, inWorld, pollTo, readInside, reasons, states } from "./steps.ts";
+import { composeFile, type Part, service } from "./compose_text.ts";
+import { commit, inWorld, pollTo, readInside, reasons, states } from "./steps.ts";
 import { engines, type World } from "./world.ts";
 
 const DB: Part = { volumes: ["store:/store", "./d:/d"] };
@@ -40,9 +40,9 @@ async function besideOld(
 
 for (const engine of await engines()) {
   describe(`a stack that begins beside the project that it was, on the ${engine} engine`, () => {
-    it("says which data of a container of the same service it does not have", () =>
+    it("says which data of a container of the same service it does not have, and is deployed", () =>
       inWorld(engine, (world) =>
-        besideOld(world, {}, async ({ project, directory }) => {
+        besideOld(world, doco(world), async ({ project, directory }) => {
           const compose = (version: string) =>
             composeFile({ db: service({ ...DB, environment: { A: version } }) }, VOLUMES);
           await commit(world, { "compose.yaml": compose("1") });
@@ -65,58 +65,6 @@ for (const engine of await engines()) {
           await commit(world, { "compose.yaml": compose("2") });
           const later = await pollTo(world, "succeeded");
           assert.doesNotMatch(JSON.stringify(later), /begins empty/);
-        })));
-
-    it("waits for a person where doco-cd deployed that from the same repository", () =>
-      inWorld(engine, (world) =>
-        besideOld(world, doco(world), async ({ project, directory }) => {
-          const app = service();
-          await commit(world, {
-            "compose.yaml": composeFile({ app, db: service(DB) }, VOLUMES),
-          });
-          const refused =
-            `${world.stack} is not deployed: service db would start without its data: `;
-          const { err } = await commandTo(world, 1, ["plan", world.repository.url]);
-          assert.ok(err.includes(refused), err);
-          const failed = JSON.stringify(await pollTo(world, "failed"));
-          const why = [
-            `${project}_store stays there`,
-            "nothing was changed",
-            `rm -f ${project}-db-1`,
-          ];
-          for (const each of [refused, ...why]) assert.ok(failed.includes(each), failed);
-          assert.deepEqual(await states(world), {});
-          assert.equal((await states(world, project))["db-1"], "running");
-
-          // As the message says of the volume; the directory is gone on with by its own path.
-          const store = { external: true, name: `${project}_store` };
-          const own = service({ volumes: ["store:/store", `${directory}/d:/d`] });
-          await commit(world, {
-            "compose.yaml": composeFile({ app, db: own }, { volumes: { store } }),
-          });
-          assert.doesNotMatch(JSON.stringify(await pollTo(world, "succeeded")), /begins empty/);
-          assert.equal(await readInside(world, "db", "/d/f"), "precious");
-        })));
-
-    it("waits for a person where its service was one of another stack of the repository", () =>
-      inWorld(engine, (world) =>
-        besideOld(world, doco(world), async ({ project }) => {
-          await world.repository.commit({
-            ".stackwright.yaml": configFile(
-              { name: project, compose_files: ["old.yaml"] },
-              { name: world.stack, compose_files: ["new.yaml"] },
-            ),
-            "old.yaml": composeFile({ app: service() }),
-            "new.yaml": composeFile({ db: service(DB) }, VOLUMES),
-          });
-          for (const _ of ["before the other stack is adopted", "after"]) {
-            const failed = JSON.stringify(await pollTo(world, "failed"));
-            assert.ok(failed.includes(`${world.stack} is not deployed: service db would`), failed);
-          }
-          assert.deepEqual(await states(world, project), { "app-1": "running", "db-1": "running" });
-          await docker(world, "rm", "-f", `${project}-db-1`);
-          await pollTo(world, "succeeded");
-          assert.deepEqual(await states(world), { "db-1": "running" });
         })));
   });
 }

@@ -26,6 +26,8 @@ async function toldOf(seen: string | undefined, committed: Readonly<Record<strin
     },
     files: {
       stat: (path: string) => Promise.resolve(path === "/seen" ? { kind: "file" } : undefined),
+      // Nothing is below live yet.
+      holdDirectory: () => Promise.resolve(undefined),
     },
     ledger: { current: () => undefined },
     log: { warning: (text: string) => warned.push(text) },
@@ -33,9 +35,8 @@ async function toldOf(seen: string | undefined, committed: Readonly<Record<strin
   } as unknown as Parameters<typeof withEmptyBeginnings>[0];
   const services = [{ name: "db", action: "create", because: [] }] as const;
   const plan: Plan = { kind: "deploy", message: "", services };
-  const facts = { observed: { containers }, certainly: () => false };
   const never = new AbortController().signal;
-  const told = await withEmptyBeginnings(parts, release, facts, plan, never);
+  const told = await withEmptyBeginnings(parts, release, { containers }, plan, never);
   assert.ok(told.kind === "deploy");
   const because = told.services.flatMap((each) => each.because);
   assert.deepEqual(warned, because.map((each) => `service db: ${each}`));

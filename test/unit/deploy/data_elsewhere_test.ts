@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { dataElsewhere, type Former, newVolumes } from "../../../src/deploy/data_elsewhere.ts";
+import { dataElsewhere, newVolumes } from "../../../src/deploy/data_elsewhere.ts";
 import type { ContainerMounts } from "../../../src/docker/container_mounts.ts";
 import type { ContainerMount } from "../../../src/docker/engine.ts";
 import { type ComposeModel, errors, LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
@@ -25,13 +25,12 @@ const TOLD =
 
 /** What is said of the place where a container of these facts is there. */
 async function told(
-  { of = {}, mount = {}, labels = {}, before = {}, place = {}, certainly = () => false }: {
+  { of = {}, mount = {}, labels = {}, before = {}, place = {} }: {
     readonly of?: Partial<ContainerMounts>;
     readonly mount?: Partial<ContainerMount>;
     readonly labels?: Readonly<Record<string, string>>;
     readonly before?: ComposeModel;
     readonly place?: Partial<Parameters<typeof dataElsewhere>[2]["places"][0]>;
-    certainly?(former: Former): boolean;
   } = {},
 ): Promise<string[]> {
   const listed = { ...OLD, ...of };
@@ -43,7 +42,7 @@ async function told(
         mounts: [{ ...VOLUME, ...mount }],
       }),
   };
-  const asked = { places: [{ ...PLACE, ...place }], before: () => before, certainly };
+  const asked = { places: [{ ...PLACE, ...place }], before: () => before };
   const host = { engine } as unknown as Parameters<typeof dataElsewhere>[0]["host"];
   return (await dataElsewhere({ host }, RELEASE, asked, never)).map(({ text }) => text);
 }
@@ -78,22 +77,10 @@ describe("dataElsewhere()", () => {
     });
   }
 
-  it("refuses where it is certain that the service was that container", async () => {
-    const asked: Former[] = [];
-    const certainly = (former: Former) => asked.push(former) > 0;
-    await assert.rejects(told({ certainly, labels: { a: "b" } }), {
-      message:
-        `shop is not deployed: service db would start without its data: ${TOLD}; nothing was changed. ` +
-        "If the stack was renamed, its old name (old) keeps all; if nobody needs that data, remove that container " +
-        "(docker rm -f old-db-1). Then deploy again",
-    });
-    assert.deepEqual(asked, [{ project: "old", service: "db", labels: { a: "b" } }]);
-  });
-
   it("says nothing where the engine has more containers than are read", async () => {
     const engine = { containerMounts: () => Promise.reject(errors.engine_refused("too many")) };
     const host = { engine } as unknown as Parameters<typeof dataElsewhere>[0]["host"];
-    const asked = { places: [PLACE], before: () => undefined, certainly: () => true };
+    const asked = { places: [PLACE], before: () => undefined };
     assert.deepEqual(await dataElsewhere({ host }, RELEASE, asked, never), []);
   });
 });
