@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { commit, inWorld, pollTo, readInside, reasons, states } from "./steps.ts";
+import { commit, inWorld, pollTo, reasons, states } from "./steps.ts";
 import { engines, type World } from "./world.ts";
 
 const DB: Part = { volumes: ["store:/store", "./d:/d"] };
