@@ -129,7 +129,9 @@ function leftThere(
     const text =
       `${place.target} begins empty: container ${name} of project ${project} has the same service ` +
       `and image and was not made by Stackwright; what it has there in ${saidOf(mount)} stays ` +
-      `there; to go on with it, ${howToTake(mount, place)}`;
+      `there; if that is what this service was, and it is to go on with it, ${
+        howToTake(mount, place)
+      }`;
     return [{ service, text }];
   });
 }

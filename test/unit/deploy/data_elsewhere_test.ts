@@ -20,7 +20,8 @@ const VOLUME: ContainerMount = {
 };
 const TOLD =
   "/d/ begins empty: container old-db-1 of project old has the same service and image and was not made by " +
-  "Stackwright; what it has there in volume old_data stays there; to go on with it, stop that container " +
+  "Stackwright; what it has there in volume old_data stays there; if that is what this service was, and it is " +
+  "to go on with it, stop that container " +
   "before, and name that volume in the compose file (external: true, name: old_data)";
 
 /** What is said of the place where a container of these facts is there. */
