@@ -60,11 +60,11 @@ async function attemptAnew(
  * was asked for. Throws `conflict`.
  */
 export function requireNotCutOff(
-  ledger: Pick<PipelineParts["ledger"], "isCutOff" | "stops">,
+  ledger: Pick<PipelineParts["ledger"], "isUnderWay" | "stops">,
   key: StackKey,
   done: string,
 ): void {
-  if (!ledger.isCutOff(key)) return;
+  if (!ledger.isUnderWay(key)) return;
   const until = ledger.stops.get(key) === undefined
     ? "the next poll or look at the stack finishes that"
     : "that is finished once the stack is started again";

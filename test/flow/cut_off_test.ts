@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { commandTo, rows } from "./commands.ts";
@@ -61,6 +63,23 @@ describe("a stop over the API", () => {
         assert.equal(await stopped, 200);
       });
       assert.deepEqual(await states(world), { "db-1": "exited", "web-1": "exited" });
+    }));
+});
+
+describe("a deployment whose end the service could not record", () => {
+  it("is finished by the next poll", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      const database = new DatabaseSync(join(world.dataDir, "state.db"));
+      // As a full disk leaves it.
+      database.exec("UPDATE intents SET closed_at = NULL, outcome = NULL");
+      database.close();
+      assert.equal(open(world), 1);
+      await docker(world, "rm", "--force", `${world.stack}-web-1`);
+      await pollTo(world, "skipped");
+      assert.equal(open(world), 0);
+      assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
     }));
 });
 
