@@ -114,7 +114,9 @@ export async function stackStatuses(
     const isFinal = ["held", "deploying", "synced"].includes(judged.state);
     const retryAt = isFinal ? undefined : nextTry(entry, decision, now);
     const sourceFailure = current && failed(placeOf(current));
-    const rolledBack = judged.state === "failed" ? rolledBackFrom(ledger, current) : undefined;
+    const rolledBack = alone.state === "failed"
+      ? rolledBackFrom(ledger, current, alone.why)
+      : undefined;
     const its = { jobs: jobs.get(name) ?? [], rolledBack };
     const status = { key, current, decision, retryAt, sourceFailure, ...its, ...judged };
     return [there === "no context" ? withoutContext(status) : withDeferred(ledger, status)];
@@ -163,13 +165,20 @@ function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services
   }
 }
 
-/** The number of the release after the current one that was taken back, if that is the newest. */
+/**
+ * The number of the release after the current one that was taken back, if that is the newest and its failure
+ * the one that is told: a pull or a removal may have failed since, which put nothing back.
+ */
 function rolledBackFrom(
   { history }: Pick<Ledger, "history">,
   current: RecordedRelease | undefined,
+  told: string,
 ): number | undefined {
   const [newest] = current === undefined ? [] : history(current.key, 1);
-  return newest?.status === "rolled_back" ? newest.number : undefined;
+  // Both texts have sequels of their own, and may be cut.
+  const [failure = ""] = told.split("; ", 1);
+  const isTold = newest?.status === "rolled_back" && newest.message.includes(failure);
+  return isTold ? newest.number : undefined;
 }
 
 /** Judges a stack under way, not drifted, while a job stopped services: `stopped` tells of that job. */

@@ -58,6 +58,38 @@ describe("stackStatuses()", () => {
     assert.deepEqual([held?.state, held?.retryAt], ["held", undefined]);
   });
 
+  it("says that a release was put back of the failure that did so, and of no later one", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    ledger.succeed(ledger.beginDeploy(releaseOf(SHOP, "d".repeat(40))), {}, "done");
+    const crash = "web-1 exited with 4";
+    const output = "; last output:\nboom; really";
+    const sequel = "; the previous release was put back: web";
+    ledger.fail(
+      ledger.beginDeploy(releaseOf(SHOP, "e".repeat(40))),
+      "rolled_back",
+      crash + sequel + output,
+    );
+    const parts: StatusParts = {
+      dataDir: "/data",
+      engineOf: () => Promise.reject(new Error("away")),
+      ledger,
+      runs: { list: () => [] },
+      clock,
+    };
+    const rolledBackAfter = async (release: string, message: string) => {
+      ledger.failures.clear(SHOP);
+      const failure = { release, source: "", message, at: clock.now(), automatic: true };
+      ledger.failures.fail(SHOP, failure);
+      const [status] = await stackStatuses(parts, never);
+      assert.equal(status?.state, "failed");
+      return status?.rolledBack;
+    };
+    assert.equal(await rolledBackAfter("e", crash + output), 2);
+    assert.equal(await rolledBackAfter("f", "docker compose pull failed: no image"), undefined);
+    assert.equal(await rolledBackAfter("removal", "engine refused DELETE /volumes/a"), undefined);
+  });
+
   it("says of a stack whose context is gone what there is to be done", async () => {
     const clock = createFakeClock();
     const ledger = createMemoryLedger(clock);
