@@ -129,21 +129,21 @@ interface Audience {
 /** Opens a source and deploys what it names. A source that is away fails the run at its end. */
 async function deploySource(
   parts: PipelineParts,
-  { work, ...run }: SourceRun & { readonly work: Sync },
+  { work: { sources, only }, ...run }: SourceRun & { readonly work: Sync },
   { reporter, listeners }: Audience,
   signal: AbortSignal,
 ): Promise<void> {
-  const told = work.sources.length > 1 ? oneOfMany(reporter) : reporter;
+  const told = sources.length > 1 ? oneOfMany(reporter) : reporter;
   const opened = await openSource(parts, run, told, signal);
-  const { deployments, failures } = meant(opened, work.only);
+  const { deployments, failures } = meant(opened, only);
   await learnedOfAll(parts, failures.map(({ key }) => key), signal);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
   // Removals come first: the ports and names they free may be those of stacks deployed next.
-  if (opened.away === undefined && work.only === undefined) {
-    const removals = await removeObsolete(parts, opened, listeners, signal);
+  if (opened.away === undefined && !(only && deployments.length + failures.length > 0)) {
+    const removals = await removeObsolete(parts, { ...opened, only }, listeners, signal);
     const named = [...deployments.map(keyOf), ...removals];
-    if (failures.length === 0) parts.ledger.deferred.keepOnly(run.request, named);
+    if (failures.length === 0 && !only) parts.ledger.deferred.keepOnly(run.request, named);
   }
   await deployTargets(parts, { opened, listeners }, deployments, signal);
   if (opened.away !== undefined) throw opened.away;

@@ -1,7 +1,6 @@
 import { look, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   askingSource,
-  endOfOutput,
   type FailureRecord,
   formatPersonHold,
   formatStackArguments,
@@ -14,7 +13,14 @@ import {
   type StackKey,
   wholeSeconds,
 } from "../model/mod.ts";
-import { decideRetry, type Hold, pausedHold, planFor, type RetryDecision } from "../plan/mod.ts";
+import {
+  decideRetry,
+  failedBefore,
+  type Hold,
+  pausedHold,
+  planFor,
+  type RetryDecision,
+} from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { notOwners, type Pin } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
@@ -267,28 +273,20 @@ export function retryOf(
   });
 }
 
-/**
- * What a plan says of a release that failed before, to end its sentence with: how often, why, and
- * after when the service tries it again by itself. Empty for others.
- */
-export function failedBefore(parts: PipelineParts, target: Target, release: string): string {
+/** What a plan says of a release that failed before, as {@link failedBefore}; empty for others. */
+export function releaseFailedBefore(
+  parts: PipelineParts,
+  target: Target,
+  release: string,
+): string {
   const failure = parts.ledger.failures.get(target.key, askingSource(target));
   if (failure?.release !== release) return "";
-  const again = retryOf(parts, { ...target, origin: "automatic" }, release);
-  const times = failure.failures + failure.byHand;
-  const next = again.kind === "attempt"
-    ? "the next poll or webhook tries it again"
-    : again.reason === "delay"
-    ? `the first poll or webhook after ${wholeSeconds(again.retryAt)} tries it again`
-    : "it is not tried again automatically";
-  const often = times === 1 ? "once" : `${times} times`;
-  return `; this release failed ${often} (${endOfOutput(failure.message)}); ${next}`;
+  return failedBefore(failure, retryOf(parts, { ...target, origin: "automatic" }, release));
 }
 
 /**
  * The time of the automatic retry of a target that failed: after a webhook, where a failure was recorded
- * since `before`, otherwise it was not the release that failed. A source that is polled is tried again
- * by a poll, at the earliest by the next one. Empty when its retries are used up.
+ * since `before`, otherwise it was not the release that failed.
  */
 export function again(
   parts: PipelineParts,
@@ -296,15 +294,29 @@ export function again(
   request: SourceRequest,
   before?: FailureRecord,
 ): { readonly retryAt?: Date } {
-  const now = parts.clock.now();
   const failure = parts.ledger.failures.get(target.key, askingSource(target));
   const isOld = before?.release === failure?.release && before?.failures === failure?.failures;
-  const isPoll = target.trigger !== "webhook";
-  const poll = isPoll ? parts.options.nextPoll(request) : undefined;
+  const decided = failure === undefined || isOld
+    ? undefined
+    : retryOf(parts, { ...target, origin: "automatic" }, failure.release);
+  return nextAttempt(parts, { trigger: target.trigger, request }, decided);
+}
+
+/**
+ * The time of an automatic attempt by the verdict on it, which is `undefined` where no failure was recorded.
+ * A source that is polled is tried again by a poll, at the earliest by the next one. Empty when its
+ * retries are used up.
+ */
+export function nextAttempt(
+  { clock, options }: Pick<PipelineParts, "clock" | "options">,
+  { trigger, request }: Pick<Target, "trigger"> & { readonly request: SourceRequest },
+  decided: RetryDecision | undefined,
+): { readonly retryAt?: Date } {
+  const isPoll = trigger !== "webhook";
+  const poll = isPoll ? options.nextPoll(request) : undefined;
   if (isPoll && poll === undefined) return {};
-  if (failure === undefined || isOld) return poll === undefined ? {} : { retryAt: poll };
-  const decided = retryOf(parts, { ...target, origin: "automatic" }, failure.release);
+  if (decided === undefined) return poll === undefined ? {} : { retryAt: poll };
   if (decided.kind === "wait" && decided.reason !== "delay") return {};
-  const at = decided.kind === "wait" ? decided.retryAt : now;
+  const at = decided.kind === "wait" ? decided.retryAt : clock.now();
   return { retryAt: poll !== undefined && poll > at ? poll : at };
 }

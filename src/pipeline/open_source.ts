@@ -252,21 +252,20 @@ function tellMigrated({ log, mentioned }: PipelineParts, { source }: Revision, w
   mentioned.add(known);
 }
 
-/** The deployments that work is about. Throws `not_found` when the one in `only` is missing. */
+/**
+ * The deployments that work is about; none where nothing names the one in `only`, which may have to be removed
+ * then. Throws why the source is away, where that may name it.
+ */
 export function meant(
-  { expansion, configuration, away }: OpenedSource,
+  { expansion, away }: OpenedSource,
   only: Sync["only"],
 ): Pick<OpenedSource["expansion"], "deployments" | "failures"> {
   if (only === undefined) return expansion;
   const isMeant = (key: StackKey) => formatStackKey(key) === formatStackKey(only);
   const deployments = expansion.deployments.filter((each) => isMeant(keyOf(each)));
   const failures = expansion.failures.filter(({ key }) => isMeant(key));
-  if (deployments.length + failures.length > 0) return { deployments, failures };
-  throw away ??
-    errors.not_found(
-      `${configuration.source.name} does not name ${only.name} any more at ` +
-        formatRevision(configuration),
-    );
+  if (deployments.length + failures.length === 0 && away !== undefined) throw away;
+  return { deployments, failures };
 }
 
 /** The refusal of a deployment that ignores the webhook behind the run; else `undefined`. */

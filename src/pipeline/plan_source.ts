@@ -18,8 +18,9 @@ import {
 } from "../model/mod.ts";
 import { decideTarget } from "./decide_target.ts";
 import { type Decision, messageFor } from "./decision.ts";
-import { failedBefore } from "./hold.ts";
+import { releaseFailedBefore } from "./hold.ts";
 import { begunChange } from "./decide/under_way.ts";
+import { removalFailedBefore, removalWish, wishOfSource } from "./destroy/failed_removal.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
@@ -124,7 +125,9 @@ async function planRemoval(
   const plan = await decideDestroy(parts, key, asked, signal);
   const facts = { plan, observed };
   const before = await deployedText(parts, key);
-  return { ...key, id: idOf(parts, key, facts), plan, before, after: "" };
+  const wish = wishOfSource({ source: configuration.source.name, origin: "automatic" });
+  const message = plan.message + removalFailedBefore(parts, key, wish);
+  return { ...key, id: idOf(parts, key, facts), plan: { ...plan, message }, before, after: "" };
 }
 
 interface ToPlan {
@@ -164,8 +167,10 @@ async function planDeployment(
   const facts = { plan, observed, release, policy: { forceRecreate, removeOrphans } };
   const same = decision.kind === "destroy" ? "" : before;
   const after = wanted === undefined ? same : await shownModel(parts, wanted);
-  const failed = decision.kind === "deploy" && wanted !== undefined
-    ? failedBefore(parts, told, wanted.digest)
+  const failed = decision.kind === "destroy"
+    ? removalFailedBefore(parts, key, removalWish(told))
+    : decision.kind === "deploy" && wanted !== undefined
+    ? releaseFailedBefore(parts, told, wanted.digest)
     : "";
   const begun = begunChange(parts, key);
   // Its containers are there, and whether they are good is not known: that is no stack in sync.

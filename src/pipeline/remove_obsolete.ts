@@ -2,9 +2,10 @@ import { dataText } from "../deploy/mod.ts";
 import {
   type DiscoveredStack,
   type DiscoveryOwner,
+  errors,
+  formatRevision,
   formatStackKey,
   ownerFrom,
-  type Revision,
   type SourceRequest,
   type StackKey,
   type TargetEnd,
@@ -21,7 +22,13 @@ import { stage, type Target } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { nothingToDestroy } from "./act.ts";
 import type { Decision } from "./decision.ts";
-import { rememberingRemoval, removalHold, wishOfSource } from "./destroy/failed_removal.ts";
+import {
+  rememberingRemoval,
+  removalAgain,
+  removalHold,
+  wishOfSource,
+} from "./destroy/failed_removal.ts";
+import { isNewer } from "./destroy/is_newer.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import { discoveryOwner, keyOf, removalPolicy, type ScannedBase } from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
@@ -129,18 +136,21 @@ async function unlessKept(
 }
 
 /**
- * Removes the stacks that {@link planObsolete} found, and returns their keys. A removal that fails
- * keeps neither other removals nor the run's deployments from happening.
+ * Removes the stacks that {@link planObsolete} found, or the one in `only`, and returns their keys. A removal
+ * that fails keeps neither other removals nor the run's deployments from happening.
+ *
+ * Throws `not_found` where the one in `only` is not removed.
  */
 export async function removeObsolete(
   parts: PipelineParts,
-  run: ObsoleteRun,
+  { only, ...run }: ObsoleteRun & { readonly only?: StackKey | undefined },
   listeners: readonly TargetListener[],
   signal: AbortSignal,
 ): Promise<StackKey[]> {
-  const { owner, removals, kept, held } = await planObsolete(parts, run, signal);
+  const planned = await planObsolete(parts, run, signal);
+  const { owner, removals, kept, held } = only === undefined ? planned : onlyOf(planned, run, only);
   const waiting = held === "" ? [] : removals.map((each) => formatStackKey(each.stack.key));
-  parts.ledger.discovered.setPending(owner, waiting);
+  if (only === undefined) parts.ledger.discovered.setPending(owner, waiting);
   const { trigger, origin, configuration } = run;
   const tellerOf = ({ key, repository }: DiscoveredStack) =>
     createTeller(listeners, { key, repository, trigger, origin, configuration }, configuration);
@@ -154,6 +164,23 @@ export async function removeObsolete(
     await remove(parts, { run, removal, teller }, signal);
   });
   return removals.map((each) => each.stack.key);
+}
+
+/** The plan for one stack alone, as a person asked. Throws `not_found` where there is no removal of it. */
+function onlyOf(
+  { owner, removals, kept }: ObsoletePlan,
+  { configuration }: ObsoleteRun,
+  only: StackKey,
+): ObsoletePlan {
+  const isMeant = ({ stack: { key } }: ObsoleteVerdict) =>
+    formatStackKey(key) === formatStackKey(only);
+  const meant = removals.filter(isMeant);
+  if (meant.length > 0) return { owner, removals: meant, kept: [], held: "" };
+  const [why] = kept.filter(isMeant).map(({ because }) => `, and it is kept: ${because}`);
+  throw errors.not_found(
+    `${configuration.source.name} does not name ${only.name} any more at ` +
+      formatRevision(configuration) + (why ?? ""),
+  );
 }
 
 function keep(teller: Teller, held: string): void {
@@ -228,7 +255,8 @@ async function remove(
       const end = await whileOwned(parts, ofOwner, owned, signal);
       if (end !== undefined) teller.tell({ kind: "ended", end });
     } catch (thrown) {
-      teller.fail(`removing ${key.name}`, thrown, signal);
+      const again = removalAgain(parts, key, { trigger, request, wish });
+      teller.fail(`removing ${key.name}`, thrown, signal, again);
       signal.throwIfAborted();
       // Another owner has taken the stack over and decides about it now; other conflicts pass.
       const other = otherOwner(recordedOwner(parts.ledger, key), ownerFrom(run.configuration));
@@ -281,25 +309,4 @@ async function scanOf(
     // Only a webhook may be ignored by a deployment.
     admitted: trigger !== "webhook" || await passes(webhookFilter),
   };
-}
-
-/** True when a stack runs a newer commit of the same reference than this run looked at. */
-async function isNewer(
-  parts: PipelineParts,
-  { key }: DiscoveredStack,
-  looked: readonly Revision[],
-  signal: AbortSignal,
-): Promise<boolean> {
-  const current = parts.ledger.current(key);
-  if (current === undefined) return false;
-  const deployed = [current.revision, ...current.configuration ? [current.configuration] : []];
-  for (const revision of deployed) {
-    const now = looked.find(({ source, reference }) =>
-      source.name === revision.source.name && reference === revision.reference
-    );
-    if (now === undefined || now.id === revision.id) continue;
-    const located = { ...revision, source: now.source };
-    if (await parts.source.isAncestor(now, located, signal) === true) return true;
-  }
-  return false;
 }

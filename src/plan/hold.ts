@@ -1,5 +1,6 @@
 import {
   endOfOutput,
+  type FailureRecord,
   type Plan,
   type ServicePlan,
   type SkipReason,
@@ -38,8 +39,27 @@ export function retryHold(
   const why = endOfOutput(failure ?? "its failure is forgotten");
   return {
     reason: retry.reason,
-    message: `${attempt} failed before (${why}); ${message} is not tried again ${later}`,
+    message: `${attempt} failed before (${why}), and is not tried again ${later}: ${message}`,
     services,
     ...(retry.reason === "delay" ? { retryAt: retry.retryAt } : {}),
   };
+}
+
+/**
+ * What a plan says of a release, or another `attempt`, that failed before, to end its sentence with: how
+ * often, why, and by the verdict on an automatic attempt when the service tries it again by itself.
+ */
+export function failedBefore(
+  { failures, byHand, message }: FailureRecord,
+  again: RetryDecision,
+  attempt = "this release",
+): string {
+  const times = failures + byHand;
+  const next = again.kind === "attempt"
+    ? "the next poll or webhook tries it again"
+    : again.reason === "delay"
+    ? `the first poll or webhook after ${wholeSeconds(again.retryAt)} tries it again`
+    : "it is not tried again automatically";
+  const often = times === 1 ? "once" : `${times} times`;
+  return `; ${attempt} failed ${often} (${endOfOutput(message)}); ${next}`;
 }

@@ -45,6 +45,8 @@ describe("a removal that failed", () => {
       await withUsedVolume(world, { ".stackwright.yaml": own(world), "compose.yaml": compose() });
       await commit(world, {}, { destroy: true });
       await automaticPollTo(world, "failed");
+      const plan = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(plan.out, /; its removal failed once \(.*; the first poll or webhook after /);
       await waits(world, 10);
       await automaticPollTo(world, "failed");
       await waits(world, 20);
@@ -66,16 +68,36 @@ describe("a removal that failed", () => {
       assert.deepEqual(rows(world, "SELECT * FROM failures"), []);
     }));
 
+  const discovered = async (world: World) => {
+    const path = `apps/${world.stack}-a/compose.yaml`;
+    const discovery = {
+      working_dir: "apps",
+      auto_discovery: { enabled: true, delete: true, remove_volumes: true },
+    };
+    const files = { ".stackwright.yaml": configFile(discovery), [path]: compose(), "apps/x": "" };
+    await withUsedVolume(world, files);
+    await world.repository.remove([path]);
+  };
+
+  it("says of a discovered stack how often it failed and what is next; retry tries it again", () =>
+    inWorld("fake", async (world) => {
+      const name = `${world.stack}-a`;
+      await discovered(world);
+      await pollTo(world, "failed");
+      const plan = await commandTo(world, 2, ["plan", world.repository.url]);
+      const often =
+        /destroy what is left; .*; its removal failed \w+.*volume is in use.*tries it again/;
+      assert.match(plan.out, often);
+      const failed = await commandTo(world, 1, ["retry", name]);
+      assert.match(failed.out + failed.err, /volume is in use/);
+      await docker(world, "rm", "user");
+      await commandTo(world, 0, ["retry", name]);
+      assert.deepEqual(rows(world, "SELECT * FROM failures"), []);
+    }));
+
   it("waits also where nothing names the stack any more", () =>
     inWorld("fake", async (world) => {
-      const path = `apps/${world.stack}-a/compose.yaml`;
-      const discovery = {
-        working_dir: "apps",
-        auto_discovery: { enabled: true, delete: true, remove_volumes: true },
-      };
-      const files = { ".stackwright.yaml": configFile(discovery), [path]: compose(), "apps/x": "" };
-      await withUsedVolume(world, files);
-      await world.repository.remove([path]);
+      await discovered(world);
       await automaticPollTo(world, "failed");
       await waits(world, 10);
       await automaticPollTo(world, "failed");

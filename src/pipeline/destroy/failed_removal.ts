@@ -1,12 +1,21 @@
 import {
   askingSource,
+  type FailureRecord,
   isStackwrightError,
   messageOf,
   type Plan,
   type StackKey,
 } from "../../model/mod.ts";
-import { decideRetry, type Hold, retryHold, type RetryInput } from "../../plan/mod.ts";
+import {
+  decideRetry,
+  failedBefore,
+  type Hold,
+  type RetryDecision,
+  retryHold,
+  type RetryInput,
+} from "../../plan/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
+import { nextAttempt } from "../hold.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** The removal of a stack among what failed of it; attempts at a release have that one's digest. */
@@ -35,13 +44,46 @@ export function wishOfSource(
 export function removalHold(
   { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
   key: StackKey,
-  { source, ...asked }: RemovalWish,
+  wish: RemovalWish,
   plan: Omit<Plan, "kind">,
 ): Hold | undefined {
+  const failed = failedRemoval({ ledger, clock }, key, wish);
+  if (failed === undefined || failed.retry.kind === "attempt") return undefined;
+  return retryHold(failed.retry, failed.failure.message, plan, ITS_REMOVAL);
+}
+
+/** What a plan says of a removal that failed before, as {@link failedBefore}; empty for others. */
+export function removalFailedBefore(
+  parts: Pick<PipelineParts, "ledger" | "clock">,
+  key: StackKey,
+  wish: RemovalWish,
+): string {
+  const failed = failedRemoval(parts, key, { ...wish, origin: "automatic" });
+  return failed === undefined ? "" : failedBefore(failed.failure, failed.retry, ITS_REMOVAL);
+}
+
+/** The time at which the removal of a stack that nothing names any more, and that failed, is tried again. */
+export function removalAgain(
+  parts: Pick<PipelineParts, "ledger" | "clock" | "options">,
+  key: StackKey,
+  { wish, ...asked }: Parameters<typeof nextAttempt>[1] & { readonly wish: RemovalWish },
+): { readonly retryAt?: Date } {
+  const failed = failedRemoval(parts, key, { ...wish, origin: "automatic" });
+  return nextAttempt(parts, asked, failed?.retry);
+}
+
+const ITS_REMOVAL = "its removal";
+
+/** The recorded failure of a removal, and the verdict on the next attempt; `undefined` for others. */
+function failedRemoval(
+  { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
+  key: StackKey,
+  { source, ...asked }: RemovalWish,
+): { readonly failure: FailureRecord; readonly retry: RetryDecision } | undefined {
   const failure = ledger.failures.get(key, source);
+  if (failure?.release !== REMOVAL) return undefined;
   const retry = decideRetry({ ...asked, release: REMOVAL, failure, now: clock.now() });
-  if (retry.kind === "attempt") return undefined;
-  return retryHold(retry, failure?.message, plan, "its removal");
+  return { failure, retry };
 }
 
 /**

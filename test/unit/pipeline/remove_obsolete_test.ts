@@ -140,11 +140,13 @@ describe("removeObsolete()", () => {
     await clock.advance(2 * 60_000);
     await done;
     assert.match(JSON.stringify(ends), /"failed".*process 7:1 is changing shop/);
+    assert.match(JSON.stringify(ends), new RegExp(`"retryAt":"${NEXT_POLL}"`));
     assert.notEqual(ledger.discovered.get(key), undefined);
   });
 });
 
 const { signal } = new AbortController();
+const NEXT_POLL = "2030-01-01T00:00:00.000Z";
 
 /** A stack that was discovered, and a run in which nothing names it any more. */
 function createShop() {
@@ -168,7 +170,7 @@ function createShop() {
   const parts = {
     ...{ ledger, clock, stackLock, meter, log, mentioned: new Set(), listeners: [] },
     windows: { decide: () => ({ allowed: true, windows: [], manualOverride: false }) },
-    options: {},
+    options: { nextPoll: () => new Date(NEXT_POLL) },
     deploying: createLimiter(1),
     secrets: { learned: () => Promise.resolve() },
     host: { own: () => Promise.resolve(undefined) },

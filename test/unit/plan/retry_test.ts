@@ -86,8 +86,18 @@ describe("retryHold()", () => {
     const { message } = retryHold({ kind: "wait", reason: "budget_exhausted" }, failure, plan);
     assert.equal(
       message,
-      "this release failed before (web exited with 3: cannot open it); recreate web is not tried again " +
-        "automatically",
+      "this release failed before (web exited with 3: cannot open it), and is not tried again " +
+        "automatically: recreate web",
+    );
+  });
+
+  it("stays a sentence where the plan is one", () => {
+    const plan = { message: "nothing names it any more: it was in a", services: [] };
+    const retry = { kind: "wait", reason: "delay", retryAt: FAILED_AT } as const;
+    const { message } = retryHold(retry, "volume is in use", plan, "its removal");
+    assert.match(
+      message,
+      /^its removal failed before \(volume is in use\), and is not tried again before \S+: nothing names it any more: it was in a$/,
     );
   });
 });
