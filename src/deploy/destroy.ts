@@ -2,6 +2,8 @@ import type { Engine, ResourceSummary } from "../docker/engine.ts";
 import type { ObjectKind, SwarmObject } from "../docker/swarm.ts";
 import {
   COMPOSE_LABELS,
+  errors,
+  fewOf,
   isKeptName,
   isStackwrightError,
   keptName,
@@ -141,7 +143,7 @@ export function sortedOut<T extends Named>(
  * and another stack may have made a volume of that name since. `attempt` removes one, and may repeat that.
  */
 export async function removeVolumesOf(
-  engine: Pick<Engine, "listVolumes" | "findVolumes" | "removeVolume">,
+  engine: Pick<Engine, "everyContainer" | "listVolumes" | "findVolumes" | "removeVolume">,
   { key, requireStill, whyKept }: Pick<
     Destroy,
     "key" | "requireStill" | "whyKept"
@@ -151,19 +153,40 @@ export async function removeVolumesOf(
 ): Promise<RemovedData> {
   const all: RemovedData[] = [];
   for (const { name } of await volumesOf(engine, key, signal)) {
-    all.push(
-      await attempt(async () => {
-        const there = (await engine.findVolumes([name], signal))
-          .filter(({ labels }) => OF_STACKS.some((each) => labels[each] === key.name));
-        const { goes, kept } = sortedOut("volume", there, whyKept);
-        if (goes.length === 0) return { deleted: [], kept };
-        requireStill?.();
-        await engine.removeVolume(name, signal);
-        return { deleted: [`volume ${name}`], kept };
-      }),
-    );
+    const removed = await attempt(async () => {
+      const there = (await engine.findVolumes([name], signal))
+        .filter(({ labels }) => OF_STACKS.some((each) => labels[each] === key.name));
+      const { goes, kept } = sortedOut("volume", there, whyKept);
+      if (goes.length === 0) return { deleted: [], kept };
+      requireStill?.();
+      await engine.removeVolume(name, signal);
+      return { deleted: [`volume ${name}`], kept };
+    }).catch(async (error) => {
+      throw isInUse(error) ? await usedVolume(engine, { key, name, error }, signal) : error;
+    });
+    all.push(removed);
   }
   return { deleted: all.flatMap((each) => each.deleted), kept: all.flatMap((each) => each.kept) };
+}
+
+/** The refusal of a volume that is in use, with the names of the containers that the engine tells by ids. */
+async function usedVolume(
+  engine: Pick<Engine, "everyContainer">,
+  { key, name, error }: { readonly name: string; readonly error: unknown } & Pick<Destroy, "key">,
+  signal: AbortSignal,
+): Promise<StackwrightError> {
+  const told = messageOf(error);
+  const usersOf = async () =>
+    await engine.everyContainer((each) => told.includes(each.id) ? each.name : undefined, signal);
+  // What is refused is told all the same, with the ids.
+  const users = await usersOf().catch((): string[] => []);
+  signal.throwIfAborted();
+  const by = users.length === 0 ? `: ${told}` : ` by container ${fewOf(users.sort())}`;
+  return errors.engine_refused(
+    `${key.name} is removed but for its data: its containers are gone, and volume ${name} is left, ` +
+      `since that volume is in use${by}; remove what uses it first, it goes at the next attempt then`,
+    { cause: error },
+  );
 }
 
 /** Labels with the name of the stack that something was made for. */

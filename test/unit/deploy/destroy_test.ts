@@ -56,6 +56,24 @@ describe("destroyStack()", () => {
     assert.equal(engine.calls.at(-1), "remove volume shop_data");
   });
 
+  it("names the container that uses a volume, and says what is left", async () => {
+    const engine = shop();
+    const user = "176f512f".repeat(8);
+    engine.containers.push(runningContainer("other", "user", { id: user }));
+    engine.removeVolume = (name) =>
+      Promise.reject(
+        new StackwrightError("engine_refused", `remove ${name}: volume is in use - [${user}]`),
+      );
+    const refused = () => destroyStack(engine, { ...DESTROY, removeVolumes: true }, SIGNAL);
+    const text =
+      "shop is removed but for its data: its containers are gone, and volume shop_data " +
+      "is left, since that volume is in use by container other-user-1; remove what uses it first, " +
+      "it goes at the next attempt then";
+    await assert.rejects(refused, { code: "engine_refused", message: text });
+    engine.everyContainer = () => Promise.reject(new StackwrightError("engine_refused", "busy"));
+    await assert.rejects(refused, /is in use: remove shop_data: volume is in use - \[176f/);
+  });
+
   it("leaves what is another's, of each kind, and says why", async () => {
     const engine = shop();
     const whyKept = ({ name }: { readonly name: string }) =>
