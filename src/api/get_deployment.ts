@@ -4,6 +4,7 @@ import {
   filled,
   formatStackKey,
   formerOwner,
+  REMOVAL,
   type StackKey,
   stackKey,
 } from "../model/mod.ts";
@@ -36,6 +37,9 @@ export const deploymentDetail = deploymentView.omit({ release: true }).extend({
     automatic_attempts: z.int(),
     last_failed_at: timestamp.describe("However it was started."),
     message: z.string(),
+    removal: z.literal(true).optional().describe(
+      "Present where its removal failed, which no release is: nothing brings back what is gone.",
+    ),
   }).optional().describe("The failure that no success has followed yet."),
   pin: z.strictObject({
     release: z.int().optional().describe("Number of the release it is held at, while it is known."),
@@ -43,6 +47,7 @@ export const deploymentDetail = deploymentView.omit({ release: true }).extend({
     pinned_at: timestamp,
     reason: z.string().optional().describe("Why, in the words of whoever put it back."),
   }).optional().describe("Present after a rollback, until new inputs or unpin."),
+  stopped_at: timestamp.optional().describe("Present while a person has it stopped, over the API."),
   hold: holdView.optional().describe("Present while a person holds it."),
   owner: ownerView.extend({
     handed_over: z.boolean().describe("Whether a person handed it over to that one."),
@@ -84,11 +89,14 @@ function viewRecorded(
   ledger: StackParts["ledger"],
   key: StackKey,
   shown: Shown,
-): Pick<DeploymentDetail, "current" | "failure" | "pin" | "hold" | "owner" | "decisions"> {
+): Pick<
+  DeploymentDetail,
+  "current" | "failure" | "pin" | "stopped_at" | "hold" | "owner" | "decisions"
+> {
   const { time } = shown;
   const current = ledger.current(key);
   const failure = ledger.failures.get(key);
-  const hold = ledger.holds.get(key);
+  const [hold, stopped] = [ledger.holds.get(key), ledger.stops.get(key)];
   const pin = ledger.pins.get(key);
   const pinned = ledger.release(pin?.releaseId);
   return {
@@ -96,6 +104,7 @@ function viewRecorded(
       current: current && viewCurrent(current, ledger.services(current), shown),
       failure: failure && viewFailure(failure, shown),
       pin: pin && viewPin(pin, pinned?.number, time),
+      stopped_at: stopped && time(stopped),
       hold: hold && viewHold(hold, time),
       owner: viewOwner(ledger, key, current),
     }),
@@ -134,6 +143,7 @@ function viewFailure(
     automatic_attempts: automaticAttempts,
     last_failed_at: time(byHandAt ?? lastFailedAt),
     message,
+    ...(release === REMOVAL ? { removal: true as const } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   clip,
   formatPersonHold,
+  formatPersonStop,
   formatStackArguments,
   formatStackKey,
   isStackwrightError,
@@ -101,7 +102,6 @@ export async function stackStatuses(
       decision,
       failure: ledger.failures.get(key),
       isPinned: ledger.pins.has(key),
-      isStopped: ledger.stops.get(key) !== undefined,
       ...heldBack(ledger, key),
       ...underWay(entry, goesOn.get(name)),
       ...whatIsSeen(there, seen, key),
@@ -274,13 +274,16 @@ function underWay(entry: RunTarget | undefined, change: Change = {}): Change {
     : change;
 }
 
-/** The sentence about a person's hold on a stack, for judging it. */
+/** The sentences about a person's hold on a stack, and a stop of it, for judging it. */
 export function heldBack(
-  { holds }: Pick<Ledger, "holds">,
+  { holds, stops }: Pick<Ledger, "holds" | "stops">,
   key: StackKey,
-): { readonly heldBack?: string } {
-  const hold = holds.get(key);
-  return hold === undefined ? {} : { heldBack: formatPersonHold(hold, key) };
+): { readonly heldBack?: string; readonly stopped?: string } {
+  const [hold, since] = [holds.get(key), stops.get(key)];
+  return {
+    ...(hold === undefined ? {} : { heldBack: formatPersonHold(hold, key) }),
+    ...(since === undefined ? {} : { stopped: formatPersonStop(key, since) }),
+  };
 }
 
 /** True for a stack without a release that is gone, not new: destroyed, or not decided on lately. */

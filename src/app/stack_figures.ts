@@ -26,7 +26,6 @@ export function stackFigures(ledger: Ledger, now: Date): StackFigures[] {
       decision,
       failure: ledger.failures.get(key),
       isPinned: ledger.pins.has(key),
-      isStopped: ledger.stops.get(key) !== undefined,
       ...heldBack(ledger, key),
       observed: undefined,
     });

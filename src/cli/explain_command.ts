@@ -55,11 +55,7 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
   lines.push(...drift.map((each) => `${isOrphan(each) ? "" : "drift: "}${formatDrift(each)}`));
   const fields = drift.filter((each) => !isOrphan(each)).map(({ field }) => field);
   if (fields.length > 0) {
-    lines.push(
-      fields.every((each) => COME_BACK.includes(each) || each.startsWith("network "))
-        ? "  mended by the next poll or stackwright apply, or at once by reconciliation.events"
-        : "  mended by reconciliation: {drift: repair}, or once: POST …/project/NAME/recreate of the API",
-    );
+    lines.push(`  ${mendedBy(fields, detail)}`);
   }
   for (const [index, { at, count, message }] of failuresOf(detail).entries()) {
     lines.push(
@@ -69,6 +65,20 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
   const decisions = detail.decisions.filter((each, at, all) => !isToldBy(all[at + 1], each));
   lines.push(...decisions.flatMap((each) => describeDecision(each, time)));
   return lines.join("\n") + "\n";
+}
+
+/** What mends drift, or why nothing does. */
+function mendedBy(
+  fields: readonly string[],
+  { stopped_at: stopped, failure }: Pick<DeploymentDetail, "stopped_at" | "failure">,
+): string {
+  if (stopped !== undefined) return "not mended before it is started again";
+  if (failure?.removal) {
+    return "not mended: it is being removed; it comes back if it is named again";
+  }
+  return fields.every((each) => COME_BACK.includes(each) || each.startsWith("network "))
+    ? "mended by the next poll or stackwright apply, or at once by reconciliation.events"
+    : "mended by reconciliation: {drift: repair}, or once: POST …/project/NAME/recreate of the API";
 }
 
 /** What a poll mends by itself, besides networks. */
@@ -90,12 +100,13 @@ function failuresOf({ failure, decisions: [last] }: DeploymentDetail) {
 
 /** The first line: the state as in `status`, and what happens next automatically. */
 function stateOf(detail: DeploymentDetail, time: (text: string) => string): string {
-  const { state, why, drifted = "", retry_at: again, pin, hold, current } = detail;
+  const { state, why, drifted = "", retry_at: again, pin, hold, stopped_at: stopped, current } =
+    detail;
   const counts = containersText(detail);
   const containers = counts === "" ? "" : `, ${counts}`;
   // The last failure and the hold have lines of their own.
   const isTold = why === failuresOf(detail)[0]?.message ||
-    state === "held" && (pin ?? hold) !== undefined;
+    state === "held" && (pin ?? hold) !== undefined && stopped === undefined;
   const said = isTold
     ? drifted
     : withPeopleTimes(headline(why), (instant) => time(instant.toISOString()));

@@ -1,6 +1,9 @@
+/** The removal of a stack among what failed of it, in the place of a release's digest. */
+export const REMOVAL = "removal";
+
 /** The release that failed last and that no success has followed. */
 export interface FailureRecord {
-  /** Digest of the release. */
+  /** Digest of the release, or {@link REMOVAL}. */
   readonly release: string;
   /** Number of failures, without manual retries of a release that had failed already. */
   readonly failures: number;

@@ -33,6 +33,12 @@ export function requireNotHeld(key: StackKey, hold: PersonHold | undefined, done
   );
 }
 
+/** Why nothing is done to a stack that a person stopped over the API, as one sentence. */
+export function formatPersonStop({ name }: StackKey, since: Date): string {
+  return `${name} was stopped over the API at ${wholeSeconds(since)}; it stays so until ` +
+    `POST /v1/api/project/${name}/start`;
+}
+
 function resuming(key: StackKey): string {
   return `stackwright resume ${formatStackArguments(key)}`;
 }

@@ -3,6 +3,7 @@ import {
   askingSource,
   type FailureRecord,
   formatPersonHold,
+  formatPersonStop,
   formatStackArguments,
   isStackwrightError,
   messageOf,
@@ -11,7 +12,6 @@ import {
   shortId,
   type SourceRequest,
   type StackKey,
-  wholeSeconds,
 } from "../model/mod.ts";
 import {
   decideRetry,
@@ -49,11 +49,7 @@ export function stoppedHold(
   if (!pause && destroy.enabled) return undefined;
   const since = ledger.stops.get(key);
   if (since === undefined) return undefined;
-  return pausedHold(
-    `${key.name} was stopped over the API at ${wholeSeconds(since)}; it stays so until ` +
-      `POST /v1/api/project/${key.name}/start`,
-    "stopped over the API",
-  );
+  return pausedHold(formatPersonStop(key, since), "stopped over the API");
 }
 
 /** The hold of a stack that a person holds: its deployed release is still repaired. */

@@ -213,7 +213,8 @@ async function decideAnyway(
   const { key, deployment } = target;
   const { kind, plan } = decision;
   if (kind !== "skip" || !plan.reason.startsWith("paused")) return decision;
-  if (parts.ledger.stops.get(key) !== undefined) return decision;
+  const isStopped = parts.ledger.stops.get(key) !== undefined;
+  parts.ledger.stops.remove(key);
   parts.ledger.holds.remove(key);
   parts.ledger.pins.remove(key);
   const open = { ...target, deployment: { ...deployment, pause: false } };
@@ -226,6 +227,9 @@ async function decideAnyway(
     if (waits.kind === "skip" && waits.plan.reason !== "sync_window") return decision;
     const { message, services } = waits.plan;
     const wanted = wantedBy(waits);
+    // Its start is no change that waits.
+    const isSame = wanted?.digest === parts.ledger.current(key)?.digest;
+    if (isStopped && isSame) return decision;
     return { ...decision, plan: { ...telling(message), services }, ...(wanted && { wanted }) };
   } catch (thrown) {
     signal.throwIfAborted();

@@ -30,8 +30,8 @@ export interface StackFacts {
   readonly failure: { readonly message: string } | undefined;
   /** Whether a person rolled the stack back. */
   readonly isPinned: boolean;
-  /** Whether a person stopped the stack. */
-  readonly isStopped: boolean;
+  /** Sentence about a person who stopped the stack. */
+  readonly stopped?: string;
   /** Sentence about a person who holds the stack as it is. */
   readonly heldBack?: string;
   /** What a run is doing to the stack now. */
@@ -77,7 +77,7 @@ export function judgeStack(asked: StackFacts): StackJudgement {
   const drift = differences(facts);
   const counts = containersOf(facts);
   const judged = stateOf(facts, drift, counts);
-  const isLeft = judged.state === "held" && !facts.isStopped;
+  const isLeft = judged.state === "held" && facts.stopped === undefined;
   const beside = isLeft && facts.current && driftOf(facts.current, facts, drift, counts);
   const drifted = beside && beside.state === "drifted" ? { drifted: beside.why } : {};
   const why = judged.why + (["synced", "drifted"].includes(judged.state) ? told : "");
@@ -113,7 +113,7 @@ function stateOf(
   const said = decision?.message ?? "";
   if (underWay !== undefined) return { state: "deploying", why: underWay };
   // What was interrupted is not taken up before a person starts the stack again.
-  if (facts.isStopped) return { state: "held", why: "a person stopped it" };
+  if (facts.stopped !== undefined) return { state: "held", why: facts.stopped };
   if (facts.interrupted !== undefined) return { state: "failed", why: facts.interrupted };
   if (facts.heldBack !== undefined) {
     return { state: "held", why: facts.heldBack + (facts.isPinned ? PINNED_TOO : "") };
@@ -245,7 +245,7 @@ function howItRuns({ health, finished = 0, wanted }: Counts): string {
 type Counts = Pick<StackJudgement, "health" | "running" | "finished" | "wanted">;
 
 function containersOf(
-  { current, observed, isStopped, loops }: StackFacts,
+  { current, observed, stopped, loops }: StackFacts,
 ): Counts {
   const services = (current?.services ?? []).filter(({ expectation }) => expectation.autostart);
   const wanted = services.reduce((sum, { expectation }) => sum + expectation.replicas, 0);
@@ -256,7 +256,8 @@ function containersOf(
     observed.containers.filter((each) => each.service === service.name);
   // What a person stopped may have ended with 0, too.
   const isFine = (service: ReleaseService, each: ObservedContainer) =>
-    runsWell(each) && loopOf(each, loops) === undefined || !isStopped && mayBeOver(service, each);
+    runsWell(each) && loopOf(each, loops) === undefined ||
+    stopped === undefined && mayBeOver(service, each);
   const fine = services.flatMap((service) =>
     of(service).filter((each) => isFine(service, each)).slice(0, service.expectation.replicas)
   );

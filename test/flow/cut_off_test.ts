@@ -139,7 +139,10 @@ describe("what a killed rollback had begun", () => {
       await pollTo(world, "skipped");
       assert.deepEqual(await states(world), { "db-1": "exited", "web-1": "exited" });
       const { out } = await commandTo(world, 0, ["status", world.stack]);
-      assert.match(out, /^held .* a person stopped it/m);
+      assert.match(
+        out,
+        /^held .* was stopped over the API at [^;]+; it stays so until POST \S+start$/m,
+      );
       assert.equal(await post("/start"), 200);
       await pollTo(world, "skipped");
       await requireBack(world);

@@ -99,6 +99,28 @@ for (const engine of await engines()) {
         assert.equal(await label(world, "web", "number"), "2");
       }));
 
+    it("that was stopped over the API says since when, and its plan what waits", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, shop("1"));
+        await pollTo(world, "succeeded");
+        const stop = await world.request(`/v1/api/project/${world.stack}/stop`, { method: "POST" });
+        assert.equal(stop.status, 200);
+        const plan = ["plan", world.repository.url];
+        const same = await commandTo(world, 0, plan);
+        assert.match(same.out, /was stopped over the API at .*\/start\n/);
+        await commit(world, shop("2"));
+        const { out } = await commandTo(world, 2, plan);
+        assert.match(out, /was stopped over the API at .*\/start; waiting: .*recreate web/);
+        assert.match(out, /^-.*number: "1"\n\+.*number: "2"$/m);
+        const status = await commandTo(world, 0, ["status", world.stack]);
+        assert.match(
+          status.out,
+          /^held [\s\S]* was stopped over the API at [\s\S]*project\/\S+\/start/m,
+        );
+        const explained = await commandTo(world, 0, ["explain", world.stack]);
+        assert.match(explained.out, /^held, .* was stopped over the API at /m);
+      }));
+
     it("that was rolled back is repaired to the release it was put back to", () =>
       inWorld(engine, async (world) => {
         for (const number of ["1", "2"]) {

@@ -4,6 +4,7 @@ import {
   isStackwrightError,
   messageOf,
   type Plan,
+  REMOVAL,
   type StackKey,
 } from "../../model/mod.ts";
 import {
@@ -17,9 +18,6 @@ import {
 import type { Target } from "../../prepare/mod.ts";
 import { nextAttempt } from "../hold.ts";
 import type { PipelineParts } from "../parts.ts";
-
-/** The removal of a stack among what failed of it; attempts at a release have that one's digest. */
-const REMOVAL = "removal";
 
 /** A source's wish to remove a stack, and how its retries are paced. */
 export interface RemovalWish extends Pick<RetryInput, "origin" | "since" | "retry" | "delayGiven"> {

@@ -39,6 +39,22 @@ describe("explainText()", () => {
     assert.equal(until, "held by a person since 12:00:00 until stackwright resume blog");
   });
 
+  it("promises no mending of a stopped stack, nor of one whose removal failed", () => {
+    const drift = [{ service: "web", field: "containers", wanted: "1", found: "0" }];
+    assert.match(linesOf({ drift })[3] ?? "", /^ {2}mended by the next poll/);
+    const why = "blog was stopped over the API";
+    const stopped = linesOf({ drift, state: "held", why, stopped_at: "2026-03-10T12:00:00Z" });
+    assert.deepEqual(
+      [stopped[1], stopped[3]],
+      [
+        "held, healthy 1/1: blog was stopped over the API",
+        "  not mended before it is started again",
+      ],
+    );
+    const removed = linesOf({ drift, failure: { ...FAILURE, removal: true } });
+    assert.match(removed[3] ?? "", /^ {2}not mended: it is being removed; it comes back if/);
+  });
+
   it("says whose a stack is that was handed over, and who was refused it", () => {
     const of = (source: string) => ({ source, reference: "" });
     const owner = { ...of("h/new"), handed_over: true, refused: [of("h/old")] };

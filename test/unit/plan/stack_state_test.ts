@@ -48,7 +48,6 @@ const GOOD: StackFacts = {
   decision: { kind: "skip", reason: "no_changes", message: "no changes" },
   failure: undefined,
   isPinned: false,
-  isStopped: false,
   observed: { containers: [container("web")] },
 };
 const failure = { message: "web exited with 3" };
@@ -79,7 +78,7 @@ const STATES: readonly [
   ["a change was interrupted", { interrupted: "it ended", isPinned: true }, "failed", /^it ended$/],
   [
     "a person stopped it after a change was interrupted",
-    { interrupted: "it ended", isStopped: true },
+    { interrupted: "it ended", stopped: "a person stopped it" },
     "held",
     /^a person stopped it$/,
   ],
@@ -103,7 +102,12 @@ const STATES: readonly [
     "held",
     /^held until noon; an earlier release was put back as well, and stays until .* unpin or resume$/,
   ],
-  ["a person stopped it", { isStopped: true, observed: { containers: [] } }, "held", /stopped/],
+  [
+    "a person stopped it",
+    { stopped: "a person stopped it", observed: { containers: [] } },
+    "held",
+    /stopped/,
+  ],
   ["it is paused", { decision: paused }, "held", /^shop is paused$/],
   [
     "what held it is over",
@@ -244,7 +248,10 @@ describe("judgeStack()", () => {
       assert.match(drifted, /exited with 7/);
       assert.equal(judgeStack({ ...GOOD, ...held }).drifted, undefined);
     }
-    assert.equal(judgeStack({ ...GOOD, isStopped: true, observed }).drifted, undefined);
+    assert.equal(
+      judgeStack({ ...GOOD, stopped: "a person stopped it", observed }).drifted,
+      undefined,
+    );
   });
 
   it("tells what was changed of a service of a swarm while it is there, and of a volume while none is", () => {
@@ -330,7 +337,7 @@ describe("judgeStack()", () => {
     assert.deepEqual(of({ current: beside, observed: both }), ["synced", why, "healthy", 1, 1]);
     // A person's stop ends with 0 as well.
     const held = ["held", "a person stopped it", "stopped", 0, 0];
-    assert.deepEqual(of({ observed, isStopped: true }), held);
+    assert.deepEqual(of({ observed, stopped: "a person stopped it" }), held);
   });
 
   it("says that a release of jobs has finished while none of them runs", () => {
