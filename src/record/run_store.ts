@@ -14,7 +14,7 @@ export interface RunFilter {
   readonly trigger?: Trigger;
 }
 
-/** Receives every change of every run, as the new value. It must not throw. */
+/** Receives every change of every run of this process, as the new value. It must not throw. */
 export type RunListener = (run: Run) => void;
 
 /**

@@ -62,12 +62,13 @@ class MemoryRuns implements RunStore {
       updatedAt: now,
     };
     this.#add(run);
+    this.#tell(run);
     this.#sweep();
     return run;
   }
 
   #add(run: Run): void {
-    this.#store(run);
+    this.#runs.set(run.id, run);
     this.#counts.set(run.trigger, (this.#counts.get(run.trigger) ?? 0) + 1);
     this.#noteEnd(run);
   }
@@ -158,7 +159,7 @@ class MemoryRuns implements RunStore {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Adds runs that other processes, such as commands, have kept. */
+  /** Adds runs that other processes, such as commands, have kept; a listener would take them for its own. */
   #hear(): void {
     const unknown = this.#news();
     if (unknown.length === 0) return;
@@ -188,12 +189,12 @@ class MemoryRuns implements RunStore {
     const after = change(before, now);
     if (after === before) return before;
     const stored = { ...after, updatedAt: now };
-    this.#store(stored);
+    this.#runs.set(id, stored);
+    this.#tell(stored);
     return stored;
   }
 
-  #store(run: Run): void {
-    this.#runs.set(run.id, run);
+  #tell(run: Run): void {
     for (const listener of this.#listeners) listener(run);
   }
 

@@ -30,6 +30,19 @@ describe("the last runs", () => {
     assert.deepEqual(after.list({ limit: 10 }), before.list({ limit: 10 }));
   });
 
+  it("of other processes are listed, and no listener takes them for work of this one", () => {
+    const { clock, start } = createArchive();
+    const service = start();
+    service.accept({ id: "run-1", trigger: "poll" });
+    const ended = service.finish("run-1", { status: "skipped", message: "no changes" });
+    const news = (isKnown: (id: string) => boolean) => isKnown(ended.id) ? [] : [ended];
+    const command = createRuns({ clock, kept: { all: () => [], keep() {}, news } });
+    const heard: Run[] = [];
+    command.subscribe((run) => heard.push(run));
+    assert.deepEqual(command.list({ limit: 10 }), [ended]);
+    assert.deepEqual(heard, []);
+  });
+
   it("are those that ended", () => {
     const { start } = createArchive();
     const { id } = start().accept({ id: "run-1", trigger: "poll" });
