@@ -21,32 +21,39 @@ export function inTable(text: string, { redactor }: Pick<CommandIo, "redactor">)
   return shortened(redactor.redact(text, EVERYONE), MOST_IN_TABLE);
 }
 
-/** A command of ours in a sentence. */
-const COMMAND = /\bstackwright [a-z]+(?: [^\s;,()]+){0,3}/g;
+/** What a cut leaves: a command of ours, and that what is advised deletes data. */
+const KEPT =
+  /\bstackwright [a-z]+(?: [^\s;,()]+){0,3}|\b(?:both )?deletes? its volumes[^;,]{0,70}/g;
 
 /**
  * A text of at most so many characters, cut in its middle: a cause stands at the end. A command in it
- * stays, since it says what to do.
+ * stays, since it says what to do, and so does the danger of what is advised.
  */
 export function shortened(text: string, most: number): string {
   const letters = [...text];
   if (letters.length <= most) return text;
   const part = (start: number, end = letters.length) => letters.slice(start, end).join("");
   const half = Math.floor((most - 1) / 2);
-  const [lost] = text.matchAll(COMMAND).map(({ 0: command, index }) => {
+  const [lost] = text.matchAll(KEPT).map(({ 0: kept, index }) => {
     const start = [...text.slice(0, index)].length;
-    return { start, end: start + [...command].length };
+    return { start, end: start + [...kept].length };
   }).filter(({ start, end }) => end >= most - half && start <= letters.length - half);
   if (lost === undefined || lost.end - lost.start > most / 2) {
-    return `${part(0, most - 1 - half)}…${fromWord(part(letters.length - half))}`;
+    return `${toWord(part(0, most - 1 - half))}…${fromWord(part(letters.length - half))}`;
   }
-  // What is before a command and what is behind it share the room that it leaves.
+  // What is before it and what is behind it share the room that it leaves.
   const { start, end } = lost;
   const share = Math.max(Math.floor((most - (end - start)) / 2) - 2, 0);
   const tail = letters.length - end <= share
     ? part(end)
     : ` …${fromWord(part(letters.length - share))}`;
-  return `${part(0, most - 2 - (end - start) - [...tail].length)}… ${part(start, end)}${tail}`;
+  const head = toWord(part(0, most - 2 - (end - start) - [...tail].length));
+  return `${head}… ${part(start, end)}${tail}`;
+}
+
+/** The beginning of a text, up to the end of a word. */
+function toWord(text: string): string {
+  return text.replace(/ \S{0,20}$/, "");
 }
 
 /** The end of a text, from the beginning of a word. */

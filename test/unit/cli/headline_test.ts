@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { headline, inTable, shortened, withLastLine } from "../../../src/cli/headline.ts";
+import { stackKey } from "../../../src/model/mod.ts";
+import { chooseObsolete } from "../../../src/plan/mod.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
 
 describe("headline()", () => {
@@ -34,8 +36,31 @@ describe("shortened()", () => {
       '"https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host';
     assert.equal(
       shortened(pulled, 76),
-      "docker compose pull failed: service we…registry-1.docker.io: no such host",
+      "docker compose pull failed: service…registry-1.docker.io: no such host",
     );
+  });
+
+  it("cuts no word, and not the danger of what is advised, whatever stands around it", () => {
+    const owner = { source: "h/o/r", target: "", reference: "refs/heads/main" };
+    const place = { key: stackKey("", "old"), owner, repository: "h/o/r", directory: "." };
+    const stacks = [{ ...place, newer: false }];
+    const [verdict] = chooseObsolete({
+      stacks,
+      named: [],
+      scans: [],
+      isWhole: true,
+      complete: true,
+    });
+    assert.ok(verdict?.kind === "keep");
+    for (const where of ["apps", "apps of a long name and ".repeat(3)]) {
+      const text = `nothing names it any more: ${where} of main did until now; ${verdict.because}`;
+      const cut = shortened(text, 300);
+      assert.match(cut, /both delete its volumes and what .* \(\.\/data\)/, cut);
+      const plain = ` ${text} `.replaceAll(/[,;]/g, " ");
+      for (const part of cut.replaceAll(/[,;]/g, " ").split("…")) {
+        assert.ok(plain.includes(` ${part.trim()} `), cut);
+      }
+    }
   });
 
   it("cuts no command away, which says what to do", () => {
