@@ -132,7 +132,7 @@ export async function assemble(
       trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
         ? treeCollector(settings, system, { ...made, engines })
         : NO_COLLECTOR,
-      options: withScratch(pipelineOptions(settings, system, heldUntil), scratchDir),
+      options: withScratch(pipelineOptions(settings, system, { heldUntil, ledger }), scratchDir),
     };
   });
   return {
@@ -272,9 +272,10 @@ function withScratch(
 function pipelineOptions(
   settings: Settings,
   system: System,
-  heldUntil: Assembly["heldUntil"],
+  { heldUntil, ledger: { service } }: Pick<Assembly, "heldUntil" | "ledger">,
 ): PipelineParts["options"] {
   const { deploy, data, git } = settings;
+  const { clock } = system;
   const rewrite = createUrlRewriter(git.urlRewrites);
   return {
     dataDir: data.dir,
@@ -293,6 +294,6 @@ function pipelineOptions(
     queuesDeferred: settings.syncWindowQueue,
     polled: settings.polls.map(({ request }) => request),
     nextPoll: (request) =>
-      nextPoll(settings, request, { now: system.clock.now(), held: heldUntil(request) }),
+      nextPoll(settings, request, { now: clock.now(), held: heldUntil(request), service }),
   };
 }

@@ -1,20 +1,46 @@
 import type { SourceRequest } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
+import type { PollEntry } from "../config/mod.ts";
+import type { Ledger } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { sourceKey } from "../source/mod.ts";
 
-/** Time of the next poll of a source after `now`, not before `held`; `undefined` without any. */
+/** Records when the interval of a poll ends, for commands too: only the service knows. */
+export function notePlanned(
+  service: Pick<Ledger["service"], "set">,
+  { request, intervalSeconds }: PollEntry,
+  at: Date,
+): void {
+  const key = sourceKey(request);
+  if (key !== undefined) service.set(nameOf(key, intervalSeconds), at.toISOString());
+}
+
+function nameOf(key: string, intervalSeconds: number): string {
+  return `poll every ${intervalSeconds} s: ${key}`;
+}
+
+/**
+ * Time of the next poll of a source after `now`, not before `held`; `undefined` without any. An interval
+ * that began with an earlier poll ends when that was `planned`; after this one it begins anew.
+ */
 export function nextPoll(
   { polls, timeZone }: Pick<Settings, "polls" | "timeZone">,
   request: SourceRequest,
-  { now, held = now }: { readonly now: Date; readonly held: Date | undefined },
+  { now, held = now, service }: {
+    readonly now: Date;
+    readonly held: Date | undefined;
+    readonly service: Pick<Ledger["service"], "get">;
+  },
 ): Date | undefined {
   const key = sourceKey(request);
   const times = polls
     .filter((each) => !each.runOnce && sourceKey(each.request) === key)
     .flatMap(({ schedule, intervalSeconds }) => {
       if (schedule !== undefined) return nextFiring(schedule, now, timeZone) ?? [];
-      return intervalSeconds > 0 ? new Date(now.getTime() + intervalSeconds * 1000) : [];
+      if (intervalSeconds <= 0) return [];
+      const anew = now.getTime() + intervalSeconds * 1000;
+      const planned = Date.parse(service.get(nameOf(key ?? "", intervalSeconds)) ?? "");
+      return new Date(planned > now.getTime() && planned < anew ? planned : anew);
     })
     .map((each) => Math.max(each.getTime(), held.getTime()));
   return times.length === 0 ? undefined : new Date(Math.min(...times));

@@ -1,3 +1,4 @@
+import type { PollEntry } from "../config/mod.ts";
 import type { Run, SourceRequest, Sync } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
@@ -8,6 +9,8 @@ type Submit = (work: Sync) => { readonly finished: Promise<Run> };
 /** Ports of polls. */
 export interface PollParts {
   readonly submit: Submit;
+  /** Hears when an entry's interval ends that begins now. It must not throw. */
+  readonly planned?: (entry: PollEntry, at: Date) => void;
   readonly clock: Clock;
   readonly log: Log;
   /** IANA zone of schedules that name none. */

@@ -107,6 +107,7 @@ export class RepositoryPolls {
   async #nextStart(rhythm: Rhythm): Promise<readonly Promise<void>[]> {
     const others = this.#rhythms.map(({ seconds }) => seconds).filter((each) => each > 0);
     const early = Math.min(...others) < rhythm.seconds ? Math.min(...others) / 2 : 0;
+    this.#tellPlanned(rhythm);
     await this.#sleep(rhythm.seconds - early);
     const started = this.#started(rhythm);
     const { take } = rhythm;
@@ -122,6 +123,11 @@ export class RepositoryPolls {
     return await Promise.race([started, startItself()]);
   }
 
+  #tellPlanned({ seconds, entries }: Rhythm): void {
+    const at = new Date(this.#parts.clock.now().getTime() + seconds * 1000);
+    for (const entry of entries) this.#parts.planned?.(entry, at);
+  }
+
   async #runWatched(rhythm: Rhythm, look: LookAtRepository): Promise<void> {
     for (;;) {
       await this.#waitForHost();
@@ -134,10 +140,12 @@ export class RepositoryPolls {
 
   /** Sleeps for the interval, without end if that is 0, or until the repository changes. */
   async #sleepUntilChanged(
-    { seconds }: Rhythm,
+    rhythm: Rhythm,
     look: LookAtRepository,
     seen: string | undefined,
   ): Promise<void> {
+    const { seconds } = rhythm;
+    if (seconds > 0) this.#tellPlanned(rhythm);
     const whole = seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000;
     for (let rest = whole; rest > 0; rest -= LOOK_EVERY_MS) {
       await this.#parts.clock.sleep(Math.min(rest, LOOK_EVERY_MS), this.#signal);

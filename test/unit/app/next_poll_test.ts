@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { nextPoll } from "../../../src/app/next_poll.ts";
+import { nextPoll, notePlanned } from "../../../src/app/next_poll.ts";
 import type { PollEntry } from "../../../src/config/mod.ts";
 import type { SourceRequest } from "../../../src/model/mod.ts";
 
@@ -14,15 +14,30 @@ const REQUEST: SourceRequest = {
 const now = new Date(Date.UTC(2026, 2, 10, 12));
 const later = (seconds: number) => new Date(now.getTime() + seconds * 1000);
 
-function next(entries: readonly Partial<PollEntry>[], held?: Date, request = REQUEST) {
-  const polls = entries.map((each): PollEntry => ({
-    request: REQUEST,
-    intervalSeconds: 0,
-    runOnce: false,
-    watch: false,
-    ...each,
-  }));
-  return nextPoll({ polls, timeZone: "UTC" }, request, { now, held });
+const entryOf = (each: Partial<PollEntry>): PollEntry => ({
+  request: REQUEST,
+  intervalSeconds: 0,
+  runOnce: false,
+  watch: false,
+  ...each,
+});
+
+function createService() {
+  const texts = new Map<string, string>();
+  return {
+    get: (name: string) => texts.get(name),
+    set: (name: string, text: string) => void texts.set(name, text),
+  };
+}
+
+function next(
+  entries: readonly Partial<PollEntry>[],
+  held?: Date,
+  request = REQUEST,
+  service = createService(),
+) {
+  const polls = entries.map(entryOf);
+  return nextPoll({ polls, timeZone: "UTC" }, request, { now, held, service });
 }
 
 describe("nextPoll()", () => {
@@ -32,6 +47,18 @@ describe("nextPoll()", () => {
     assert.deepEqual(next(entries.slice(2)), later(300));
     const signed = { ...REQUEST, url: "https://user:word@git.test/me/shop" };
     assert.deepEqual(next(entries, undefined, signed), later(60));
+  });
+
+  it("is when an interval ends that began before", () => {
+    const service = createService();
+    const plan = (intervalSeconds: number, seconds: number) =>
+      notePlanned(service, entryOf({ intervalSeconds }), later(seconds));
+    const seen = () => next([{ intervalSeconds: 3600 }], undefined, REQUEST, service);
+    for (const [planned, told] of [[60, 60], [-5, 3600], [0, 3600], [7200, 3600]] as const) {
+      plan(3600, planned);
+      plan(30, 20);
+      assert.deepEqual(seen(), later(told));
+    }
   });
 
   it("waits for a host that wants no polls", () => {

@@ -49,6 +49,27 @@ describe("runPolls() of one entry", () => {
     await loop;
   });
 
+  it("tells when an interval ends as soon as it begins", async () => {
+    for (const look of [undefined, () => () => Promise.resolve("1")]) {
+      const { clock, parts, stop } = createWorld({ seconds: 7 });
+      const told: number[] = [];
+      const planned = (each: PollEntry, at: Date) => {
+        assert.equal(each.intervalSeconds, 60);
+        told.push((at.getTime() - Date.parse(START)) / 1000);
+      };
+      const more = { planned, ...(look && { look }) };
+      const loop = runPolls([entry({ intervalSeconds: 60 })], { ...parts, ...more }, stop.signal);
+      await clock.advance(5_000);
+      assert.deepEqual(told, []);
+      await clock.advance(65_000);
+      assert.deepEqual(told, [67]);
+      await clock.advance(10_000);
+      assert.deepEqual(told, [67, 134]);
+      stop.abort();
+      await loop;
+    }
+  });
+
   describe("of a repository that is watched", () => {
     /** What a look finds, and how often somebody looked. */
     function createRepository() {
