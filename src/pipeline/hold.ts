@@ -36,6 +36,7 @@ import {
   resolveSecrets,
   type Target,
 } from "../prepare/mod.ts";
+import { sourceKey } from "../source/mod.ts";
 import { tellingOthers } from "./owner/others_release.ts";
 import { withFiles } from "./beyond_digests.ts";
 import { pointImages } from "./stack_mode.ts";
@@ -274,10 +275,17 @@ export function releaseFailedBefore(
   parts: PipelineParts,
   target: Target,
   release: string,
+  request: SourceRequest,
 ): string {
-  const failure = parts.ledger.failures.get(target.key, askingSource(target));
+  const { ledger, options: { polled, nextPoll } } = parts;
+  const failure = ledger.failures.get(target.key, askingSource(target));
   if (failure?.release !== release) return "";
-  return failedBefore(failure, retryOf(parts, { ...target, origin: "automatic" }, release));
+  const [last] = ledger.decisions.of(target.key, 1);
+  // After a webhook the service tries it by itself, as the outcome tells.
+  const isLeft = last?.outcome?.retryAt === undefined && nextPoll(request) === undefined &&
+    polled.some((each) => sourceKey(each) === sourceKey(request));
+  const again = retryOf(parts, { ...target, origin: "automatic" }, release);
+  return failedBefore(failure, again, { isLeft });
 }
 
 /**

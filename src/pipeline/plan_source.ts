@@ -170,7 +170,7 @@ async function planDeployment(
   const failed = decision.kind === "destroy"
     ? removalFailedBefore(parts, key, removalWish(told))
     : decision.kind === "deploy" && wanted !== undefined
-    ? releaseFailedBefore(parts, told, wanted.digest)
+    ? releaseFailedBefore(parts, told, wanted.digest, opened.request)
     : "";
   const begun = begunChange(parts, key);
   // Its containers are there, and whether they are good is not known: that is no stack in sync.

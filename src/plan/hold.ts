@@ -47,19 +47,25 @@ export function retryHold(
 
 /**
  * What a plan says of a release, or another `attempt`, that failed before, to end its sentence with: how
- * often, why, and by the verdict on an automatic attempt when the service tries it again by itself.
+ * often, why, and by the verdict on an automatic attempt when the service tries it again by itself. Of a
+ * source that `isLeft`, which no time polls, it never does.
  */
 export function failedBefore(
   { failures, byHand, message }: FailureRecord,
   again: RetryDecision,
-  attempt = "this release",
+  { attempt = "this release", isLeft = false }: {
+    readonly attempt?: string;
+    readonly isLeft?: boolean;
+  } = {},
 ): string {
   const times = failures + byHand;
-  const next = again.kind === "attempt"
+  const next = again.kind === "wait" && again.reason !== "delay"
+    ? "it is not tried again automatically"
+    : isLeft
+    ? "nothing tries it again by itself, only a push or a person does"
+    : again.kind === "attempt"
     ? "the next poll or webhook tries it again"
-    : again.reason === "delay"
-    ? `the first poll or webhook after ${wholeSeconds(again.retryAt)} tries it again`
-    : "it is not tried again automatically";
+    : `the first poll or webhook after ${wholeSeconds(again.retryAt)} tries it again`;
   const often = times === 1 ? "once" : `${times} times`;
   return `; ${attempt} failed ${often} (${endOfOutput(message)}); ${next}`;
 }

@@ -57,7 +57,9 @@ export function removalFailedBefore(
   wish: RemovalWish,
 ): string {
   const failed = failedRemoval(parts, key, { ...wish, origin: "automatic" });
-  return failed === undefined ? "" : failedBefore(failed.failure, failed.retry, ITS_REMOVAL);
+  return failed === undefined
+    ? ""
+    : failedBefore(failed.failure, failed.retry, { attempt: ITS_REMOVAL });
 }
 
 /** The time at which the removal of a stack that nothing names any more, and that failed, is tried again. */

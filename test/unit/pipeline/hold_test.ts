@@ -11,9 +11,11 @@ import {
   LABELS,
   type ObservedContainer,
   type Release,
+  type SourceRequest,
   stackKey,
 } from "../../../src/model/mod.ts";
 import { decideHeld, type PipelineParts } from "../../../src/pipeline/mod.ts";
+import { releaseFailedBefore } from "../../../src/pipeline/hold.ts";
 import type { Hold } from "../../../src/plan/mod.ts";
 import { createSyncWindows } from "../../../src/plan/mod.ts";
 import { createImages, RenderedModels, type Target } from "../../../src/prepare/mod.ts";
@@ -346,5 +348,28 @@ describe("decideHeld()", () => {
     withShop(async ({ parts, engine }) => {
       engine.containers = [ours("db", { labels: { [LABELS.sourceName]: "h.example/o/thief" } })];
       await assert.rejects(decided(parts), (error) => isStackwrightError(error, "conflict"));
+    }));
+});
+
+describe("releaseFailedBefore()", () => {
+  it("says when what failed is tried again, and whether anything does that by itself", () =>
+    withShop(({ parts, ledger, clock }) => {
+      const failure = { release: "bad", source: DEPLOYED.revision.source.name, automatic: true };
+      ledger.failures.fail(SHOP, { ...failure, message: "web ended", at: clock.now() });
+      const place = { kind: "git" as const, url: "https://h.example/o/r", reference: "main" };
+      const request: SourceRequest = { ...place, target: "", deployments: [] };
+      const said = (next: Date | undefined, polled: readonly SourceRequest[]) => {
+        const options = { ...parts.options, polled, nextPoll: () => next };
+        return releaseFailedBefore({ ...parts, options }, targetOf(), "bad", request);
+      };
+      const known = "; this release failed once (web ended); ";
+      const timed = `${known}the first poll or webhook after 2026-03-10T11:00:10Z tries it again`;
+      assert.equal(
+        said(undefined, [request]),
+        `${known}nothing tries it again by itself, only a push or a person does`,
+      );
+      assert.equal(said(clock.now(), [request]), timed);
+      assert.equal(said(undefined, []), timed, "it comes by webhooks");
+      return Promise.resolve();
     }));
 });
