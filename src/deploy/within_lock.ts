@@ -31,7 +31,8 @@ export async function withinLock<Result>(
   let locked = false;
   const late = () => {
     if (!locked) return lateForLock({ key, what, timeoutSeconds });
-    const why = `not done within ${timeoutSeconds} s; what was under way on the engine goes on`;
+    const why = `not done within ${timeoutSeconds} s; what was under way on the engine goes on; ` +
+      "look at what runs, and ask again with a larger timeout";
     return errors.timeout(`${what} ${key.name}: ${why}`);
   };
   const run = (within: AbortSignal) =>
@@ -67,6 +68,8 @@ export async function onceLocked<Result>(
 }
 
 function lateForLock({ key, what, timeoutSeconds }: Bounded): StackwrightError {
-  const why = `a deployment was under way for all of the ${timeoutSeconds} s`;
-  return errors.timeout(`${what} ${key.name}: ${why}`);
+  return errors.timeout(
+    `${what} ${key.name}: nothing was done: a deployment of it, a scheduled job or another action was ` +
+      `under way for all of the ${timeoutSeconds} s; ask again later, or with a larger timeout`,
+  );
 }

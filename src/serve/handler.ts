@@ -113,8 +113,11 @@ async function answerSafely(turn: Turn, equipment: Equipment): Promise<Answer> {
   }
 }
 
-/** Logs a failure on our side, except during a shutdown and after cancellation. */
-function logFailure(answer: Answer, request: HttpRequest, log: Log): void {
+/**
+ * Logs a failure on our side, except during a shutdown and after cancellation. A time that the client
+ * has set, or that an engine took, is no fault in a place that a trace would show.
+ */
+export function logFailure(answer: Answer, request: Pick<HttpRequest, "signal">, log: Log): void {
   if (answer.kind !== "refusal" || answer.thrown === undefined) return;
   const { refusal: { status }, thrown } = answer;
   if (status < 500 || status === 503) return;
@@ -122,11 +125,16 @@ function logFailure(answer: Answer, request: HttpRequest, log: Log): void {
     log.info("the client went away before its answer");
     return;
   }
+  const about = stackFields(answer.about);
+  if (isStackwrightError(thrown, "timeout")) {
+    log.warning(`a request was not done in time: ${messageOf(thrown)}`, about);
+    return;
+  }
   const trace = thrown instanceof Error ? thrown.stack : undefined;
   log.error(`request failed: ${messageOf(thrown)}`, {
     error: thrown,
     trace,
-    ...stackFields(answer.about),
+    ...about,
   });
 }
 

@@ -15,7 +15,9 @@ describe("onceLocked()", () => {
     const work = (waiting: AbortSignal) => clock.sleep(3_600_000, waiting);
     const end = assert.rejects(onceLocked(parts, bounded, work, never), {
       code: "timeout",
-      message: "project shop: a deployment was under way for all of the 5 s",
+      message:
+        "project shop: nothing was done: a deployment of it, a scheduled job or another action was " +
+        "under way for all of the 5 s; ask again later, or with a larger timeout",
     });
     await clock.advance(5000);
     await end;
