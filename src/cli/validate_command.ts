@@ -82,7 +82,11 @@ Writes what it finds to standard output. Exits 0 when everything is right, 1 whe
       for (const problem of problems) io.out(`${formatProblem(problem)}\n`);
       for (const warning of warnings) io.out(`warning: ${formatProblem(warning)}\n`);
       const count = `${counted(deployments, "deployment")} in ${files.join(", ") || "no file"}`;
-      io.out(valid ? `valid: ${count}\n` : `${counted(problems.length, "problem")} found\n`);
+      io.out(
+        valid
+          ? `valid: ${count}; docker compose decides the rest in plan\n`
+          : `${counted(problems.length, "problem")} found\n`,
+      );
     }
     return valid ? EXIT.ok : EXIT.failed;
   },

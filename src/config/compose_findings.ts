@@ -113,10 +113,13 @@ async function foundInWhole(
   const found = undefinedNames(known, active);
   for (const { path, file, where } of contentFiles(known, active)) {
     if (await checkout.holds(path)) continue;
-    found.push({ file, ...where, message: `${path} does not exist` });
+    found.push({ file, ...where, message: `${path} ${NO_CONTENT}` });
   }
   return found;
 }
+
+/** Of a pipe, a socket, and a link that is not followed too: they are there. */
+const NO_CONTENT = "is no file or directory of the repository";
 
 /** A variable by which compose is told of profiles, too. */
 const PROFILES = "COMPOSE_PROFILES";

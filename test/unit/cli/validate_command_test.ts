@@ -15,7 +15,7 @@ describe("stackwright validate", () => {
       "one file",
       { ...compose, ".stackwright.yaml": "name: web\n" },
       {},
-      "valid: 1 deployment in .stackwright.yaml\n",
+      "valid: 1 deployment in .stackwright.yaml; docker compose decides the rest in plan\n",
     ],
     [
       "two targets and two documents",
@@ -25,19 +25,19 @@ describe("stackwright validate", () => {
         ".stackwright.prod.yml": "name: a\n",
       },
       {},
-      "valid: 3 deployments in .stackwright.prod.yml, .stackwright.yaml\n",
+      "valid: 3 deployments in .stackwright.prod.yml, .stackwright.yaml; docker compose decides the rest in plan\n",
     ],
     [
       "a base directory",
       { ...compose, "ops/.stackwright.yaml": "name: web\n" },
       { DEPLOY_CONFIG_BASE_DIR: "/ops/" },
-      "valid: 1 deployment in ops/.stackwright.yaml\n",
+      "valid: 1 deployment in ops/.stackwright.yaml; docker compose decides the rest in plan\n",
     ],
     [
       "an empty base directory setting",
       { ...compose, ".stackwright.yaml": "name: web\n" },
       { DEPLOY_CONFIG_BASE_DIR: "" },
-      "valid: 1 deployment in .stackwright.yaml\n",
+      "valid: 1 deployment in .stackwright.yaml; docker compose decides the rest in plan\n",
     ],
   ];
   for (const [what, files, env, expected] of valid) {

@@ -153,8 +153,8 @@ describe("validateCheckout", () => {
       "app/s.txt": "",
     };
     assert.deepEqual(await problems(files), [
-      "app/compose.yaml:3:21: configs.c.file: app/gone does not exist",
-      "app/more/c.yaml:2:42: secrets.t.file: app/more/t.txt does not exist",
+      "app/compose.yaml:3:21: configs.c.file: app/gone is no file or directory of the repository",
+      "app/more/c.yaml:2:42: secrets.t.file: app/more/t.txt is no file or directory of the repository",
     ]);
     const undone = { ...files, "app/dir/file": "", "app/more/c.yaml": "x-a: !reset null\n" };
     assert.deepEqual(await problems(undone), []);
