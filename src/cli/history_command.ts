@@ -27,9 +27,10 @@ export const historyCommand = stackCommand({
   help: `Usage: stackwright history [--json] [--context NAME] <stack>
 
 Newest first, with number, time, state, commit and what became of it; the current one is marked with
-a star. Releases of a former owner of the stack say whose they are; rollback does not choose these.
-Numbers are what diff and rollback take. Long messages are cut: --json has all of them. Exits 1
-when nothing is recorded.
+a star. Where later commits changed no input of a release, its commit is the newest of them, which
+may be younger than the release. Releases of a former owner of the stack say whose they are;
+rollback does not choose these. Numbers are what diff and rollback take. Long messages are cut:
+--json has all of them. Exits 1 when nothing is recorded.
 `,
   onlyReads: true,
   async ask({ operations, call, key, io }) {
