@@ -45,12 +45,13 @@ import {
   type ToDo,
   toldDecision,
   toldRepository,
+  untilSettled,
   waitForJobs,
   waitForStack,
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { allInTurns, deploying, type Slot, stackAsOwner, stackFields } from "./system/mod.ts";
+import { allInTurns, deploying, type Slot, stackAsOwner } from "./system/mod.ts";
 import { askedAs, createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -233,12 +234,10 @@ async function settle(
   signal: AbortSignal,
 ): Promise<void> {
   const { glance: _early, ...later } = first;
-  let target: Target = first;
-  while (await decideAndAct(parts, { ...work, target }, signal) === "moved") {
-    parts.log.info("a decision is outdated: deciding again", stackFields(stackAsOwner(first.key)));
+  await untilSettled(parts, first.key, (round) => {
     // Without the glance that the run's stacks share: it may predate the change of this stack.
-    target = later;
-  }
+    return decideAndAct(parts, { ...work, target: round === 0 ? first : later }, signal);
+  }, signal);
 }
 
 /**

@@ -10,6 +10,7 @@ import { type Hold, planFor, requireSupported, retryHold, whyForced } from "../p
 import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { type Found, moveRevision, remember } from "./decide/record_unchanged.ts";
+import { pinHold } from "./decide/pin_hold.ts";
 import { requireRoomForStack } from "./decide/stack_limit.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
 import { removalHold, removalWish } from "./destroy/failed_removal.ts";
@@ -17,7 +18,7 @@ import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
-import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";
+import { decideHeld, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
   changesSince,
   isSuperseded,

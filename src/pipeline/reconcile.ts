@@ -43,7 +43,7 @@ import { allInTurns, createPauses, deploying, type Slot, stackAsOwner } from "..
 import { observeEngine } from "./reconcile/observe_engine.ts";
 import { recoverStack } from "./recover.ts";
 import { restartContainers } from "./reconcile/restart_containers.ts";
-import { asItsOwner, type OwnersWork, waitForProcess } from "./waits.ts";
+import { asItsOwner, type OwnersWork, untilSettled, waitForProcess } from "./waits.ts";
 
 /** Records how a stack reacts to events of its containers, as what runs now asks for it. */
 export function settleReconciliation(
@@ -69,12 +69,12 @@ export async function reconcile(
   signal: AbortSignal,
 ): Promise<"settled" | "failed"> {
   const parts = await partsFor(anyParts, key, signal);
-  for (;;) {
+  return await untilSettled(parts, key, async () => {
     // Not under the stack's lock: runs that wait for the lock could not report progress.
     await waitForProcess(parts, key, () => {}, signal);
     await parts.secrets.learned(stackAsOwner(key), signal);
     await recoverStack(anyParts, parts.listeners, key, signal);
-    const end = await parts.stackLock.run(formatStackKey(key), async () => {
+    return await parts.stackLock.run(formatStackKey(key), async () => {
       if (parts.ledger.heldElsewhere(key) !== undefined) return "moved";
       const because = why();
       const work: OwnersWork<End> = (within, ask) => attempt(parts, key, { because, ask }, within);
@@ -84,8 +84,7 @@ export async function reconcile(
         return "settled" as const;
       });
     }, signal);
-    if (end !== "moved") return end;
-  }
+  }, signal);
 }
 
 type End = "settled" | "failed" | "moved";

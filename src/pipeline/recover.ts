@@ -210,9 +210,13 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
     const deleted = dataText("deleted", await finishDestroy(parts, intent, signal));
     const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;
     teller?.tell({ kind: "ended", end });
-  } catch (error) {
-    if (!isStackwrightError(error, "conflict")) throw error;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    if (isStackwrightError(thrown, "engine_unreachable")) throw thrown;
+    // As a destroy that fails: who wants it asks again, and a person may start the stack.
+    const error = toStackwrightError(thrown, "finishing an interrupted destroy");
     parts.ledger.fail(intent, "failed", error.message);
+    parts.ledger.reconciliations.remove(intent.key);
     teller?.tell({ kind: "ended", end: { status: "failed", message: error.message, error } });
   }
 }

@@ -3,7 +3,7 @@ import { notOwners } from "../record/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { carryOutTold, lost, prepareAgain, tellerOf } from "./rollout/deploy_again.ts";
-import { asItsOwner, learnedSoon, waitForProcess } from "./waits.ts";
+import { asItsOwner, learnedSoon, untilSettled, waitForProcess } from "./waits.ts";
 
 /**
  * Recreates containers of a stack from its deployed release, as a person asked: those of one
@@ -21,12 +21,12 @@ export async function recreate(
   signal: AbortSignal,
 ): Promise<void> {
   await requireNotOwnProject(parts.host, key, signal);
-  for (;;) {
+  await untilSettled(parts, key, async () => {
     await waitForProcess(parts, key, () => {}, waiting);
     await learnedSoon(parts, key, signal);
     const work = (within: AbortSignal) => attemptAnew(parts, key, service, within);
-    if (await asItsOwner(parts, key, work, signal) === "done") return;
-  }
+    return await asItsOwner(parts, key, work, signal);
+  }, signal);
 }
 
 async function attemptAnew(
@@ -34,7 +34,7 @@ async function attemptAnew(
   key: StackKey,
   service: string | undefined,
   signal: AbortSignal,
-): Promise<"done" | undefined> {
+): Promise<"done" | "moved"> {
   const since = parts.ledger.mark(key);
   requireNotCutOff(parts.ledger, key, "recreated");
   const { wanted, asked } = askedAnew(parts, key, service);

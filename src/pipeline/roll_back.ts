@@ -12,7 +12,7 @@ import { chooseRelease, type Pin, recordedOwner } from "../record/mod.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { carryOutTold, lost, prepareAgain, tellerOf } from "./rollout/deploy_again.ts";
 import { requireModeOf } from "./stack_mode.ts";
-import { asItsOwner, waitForStack } from "./waits.ts";
+import { asItsOwner, untilSettled, waitForStack } from "./waits.ts";
 
 /** Newest releases among which the one that the pin refuses is looked for. */
 const MOST_LOOKED_AT = 100;
@@ -45,22 +45,22 @@ export async function rollBack(
   signal: AbortSignal,
 ): Promise<void> {
   const parts = await partsFor(anyParts, key, signal);
-  await parts.stackLock.run(formatStackKey(key), async () => {
-    for (;;) {
-      await waitForStack(parts, key, request.progress, signal);
-      const work = (within: AbortSignal) => attempt(parts, key, request, within);
-      if (await asItsOwner(parts, key, work, signal) === "done") return;
-    }
-  }, signal);
+  const goBack = async () => {
+    await waitForStack(parts, key, request.progress, signal);
+    const work = (within: AbortSignal) => attempt(parts, key, request, within);
+    return await asItsOwner(parts, key, work, signal);
+  };
+  const settled = () => untilSettled(parts, key, goBack, signal);
+  await parts.stackLock.run(formatStackKey(key), settled, signal);
 }
 
-/** Rolls back a stack whose lock is held; `undefined` when another process changed it meanwhile. */
+/** Rolls back a stack whose lock is held; `moved` when another process changed it meanwhile. */
 async function attempt(
   parts: PipelineParts,
   key: StackKey,
   { number, reason, progress, listeners = [] }: RollbackRequest,
   signal: AbortSignal,
-): Promise<"done" | undefined> {
+): Promise<"done" | "moved"> {
   const since = parts.ledger.mark(key);
   const { current, wanted } = chooseRelease(parts.ledger, key, number);
   requireModeOf(key, wanted, current);

@@ -23,6 +23,7 @@ import {
   sourceAsOwner,
   sourceOf,
   stackAsOwner,
+  stackFields,
   withDeadline,
   within,
 } from "../system/mod.ts";
@@ -123,6 +124,36 @@ export async function outwaitProcess(
   };
   const wait = (within: AbortSignal) => waitForProcess(parts, key, tell, within);
   await withDeadline({ clock, milliseconds, late }, wait, signal);
+}
+
+/** How often work is done again at once, and at most, where what it was decided by is changed by others. */
+const ROUNDS = { atOnce: 3, most: 12 } as const;
+/** Milliseconds before each round after these: the first, doubling, and the longest. */
+const PAUSE_MS = { first: 250, longest: 10_000 } as const;
+
+/**
+ * Does work on a stack again for as long as it is `moved`: what it was decided by was changed by others. In
+ * pauses that grow, and not for ever: an engine of another context may tell of something else at each look.
+ *
+ * Throws `conflict` after a minute of that, and what the work throws.
+ */
+export async function untilSettled<T>(
+  { clock, log }: Pick<PipelineParts, "clock" | "log">,
+  key: StackKey,
+  work: (round: number) => Promise<T | "moved">,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let round = 0; round < ROUNDS.most; round++) {
+    const doubled = PAUSE_MS.first * 2 ** (round - ROUNDS.atOnce);
+    if (round >= ROUNDS.atOnce) await clock.sleep(Math.min(doubled, PAUSE_MS.longest), signal);
+    const end = await work(round);
+    if (end !== "moved") return end;
+    log.info("a decision is outdated: deciding again", stackFields(stackAsOwner(key)));
+  }
+  throw errors.conflict(
+    `conflict: what runs of ${key.name}, or is recorded of it, was another each of the ${ROUNDS.most} times ` +
+      "that it was looked at: nothing was done; the next poll or webhook tries again",
+  );
 }
 
 /**

@@ -91,6 +91,19 @@ describe("a destroy whose process was killed", () => {
       }));
   }
 
+  it("is closed where it fails again: who wants it asks again", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      await docker(world, "create", "--name", "user", "-v", `${world.stack}_store:/x`, IMAGE);
+      await world.stop();
+      cutOff(world);
+      await world.restart();
+      assert.match(await messageOfCut(world), /volume/);
+      const open = rows(world, "SELECT outcome FROM intents WHERE id = 'cut'");
+      assert.deepEqual(open.map((each) => each["outcome"]), ["failed"]);
+    }));
+
   it("is given up where a person holds the stack since", () =>
     inWorld("fake", async (world) => {
       await commit(world, FILES);

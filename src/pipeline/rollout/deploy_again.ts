@@ -76,7 +76,7 @@ interface SaidAgain {
 
 /**
  * Rolls a recorded release out again, and tells what becomes of it. Throws `deploy_failed`; returns
- * `undefined` when another process changed the stack meanwhile.
+ * `moved` when another process changed the stack meanwhile.
  */
 export async function carryOutTold(
   parts: PipelineParts,
@@ -86,7 +86,7 @@ export async function carryOutTold(
     & Pick<MarkedRollout, "removeOrphans" | "remembers" | "since" | "pin">,
   { wanted, decided, done, doing }: SaidAgain,
   signal: AbortSignal,
-): Promise<"done" | undefined> {
+): Promise<"done" | "moved"> {
   const rollout = {
     ...work,
     next: onDisk,
@@ -105,7 +105,7 @@ export async function carryOutTold(
   try {
     const carry = () => carryOut(parts, rollout, signal);
     const result = await stage(parts, teller.target, "deploy", carry);
-    if (result === undefined) return undefined;
+    if (result === undefined) return "moved";
     const others = result.kind === "deployed" ? otherImages(wanted, result.images) : "";
     end = endOf(result, `${done}${others}`);
     teller.tell({ kind: "ended", end });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { recreate } from "../../../src/pipeline/recreate.ts";
-import { learnedSoon, locked, outwaitProcess } from "../../../src/pipeline/waits.ts";
+import { learnedSoon, locked, outwaitProcess, untilSettled } from "../../../src/pipeline/waits.ts";
 import { stackKey } from "../../../src/model/mod.ts";
 import { createWatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -86,6 +86,26 @@ describe("outwaitProcess()", () => {
     Object.assign(parts.ledger, { heldElsewhere: () => undefined });
     await clock.advance(1000);
     assert.equal(clock.sleepers, 0);
+  });
+});
+
+describe("untilSettled()", () => {
+  it("does moved work again, in pauses that grow, and ends with a conflict where that goes on", async () => {
+    const { parts, clock } = createWorld();
+    const rounds: number[] = [];
+    const end = untilSettled(parts, SHOP, (round) => {
+      rounds.push(round);
+      return Promise.resolve("moved" as const);
+    }, never).catch(({ code }: { readonly code: string }) => code);
+    await clock.advance(0);
+    assert.equal(rounds.length, 3);
+    await clock.advance(250);
+    assert.equal(rounds.length, 4);
+    await clock.advance(60_000);
+    assert.equal(await end, "conflict");
+    assert.equal(rounds.length, 12);
+    const third = (round: number) => Promise.resolve(round === 2 ? "done" : "moved");
+    assert.equal(await untilSettled(parts, SHOP, third, never), "done");
   });
 });
 
