@@ -95,7 +95,7 @@ describe("a commit of a few objects that means very many files", () => {
     const other = await createRepository(join(t.directory, "root/a/b"));
     const commit = await other.commit({ [`${"b/".repeat(600)}f`]: "x\n" });
     await repository.submodule(`${"a/".repeat(600)}s`, "../b/remote.git", commit);
-    await refused(/holds the path "(?:a\/){50}"… of 2403 characters, the most is 2048$/);
+    await refused(/holds the path "(?:a\/){50}…" of 2403 characters, the most is 2048$/);
   });
 
   it("is refused for a submodule at such a path, before anything of it is fetched", async () => {
