@@ -93,7 +93,7 @@ export async function recover(
 
 /**
  * As {@link recover}, for a stack that is to be deployed or repaired: where its intents still wait, and where
- * one was left open since the start, by a process that has ended or by this one. Call it without the stack's lock, for
+ * one was left open since the start, by a process that has ended or by work of this one that has. Call it without the stack's lock, for
  * whoever may change the stack: what is done next closes what was open, and a rollback's pin with it.
  */
 export async function recoverStack(
@@ -105,10 +105,7 @@ export async function recoverStack(
   const { context, name } = key;
   const { waitsFor = (each) => each !== DEFAULT_CONTEXT } = parts;
   const isIt = (each: StackKey) => each.context === context && each.name === name;
-  const { ledger } = parts;
-  // Also of this process: its end may not have been recorded, on a full disk. What goes on has the lock.
-  const isLeft = ledger.isUnderWay(key) && ledger.heldElsewhere(key) === undefined;
-  if (waitsFor(context) || isLeft) {
+  if (waitsFor(context) || parts.ledger.isCutOff(key)) {
     await recover(parts, listeners, signal, isIt);
   }
 }

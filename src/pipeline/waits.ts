@@ -259,7 +259,11 @@ export async function whileIntended<T>(
     return await whileOwned(parts, { keys: [key], owners }, work, signal);
   } catch (error) {
     const over = handedOver(ledger, key, owners);
-    if (over === undefined) throw error;
+    if (over === undefined) {
+      // What ends in the middle, as a person's request does, is finished by the next look at the stack.
+      if (isOpen(ledger, intent)) ledger.leave(intent);
+      throw error;
+    }
     const mayWait = !signal.aborted || isStackwrightError(signal.reason, "conflict");
     if (mayWait && release !== undefined && release.swarm === undefined) {
       // No half of a replacement is left to the new owner, whose plan begins with what runs.

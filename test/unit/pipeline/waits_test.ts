@@ -2,11 +2,18 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { recreate } from "../../../src/pipeline/recreate.ts";
-import { learnedSoon, locked, outwaitProcess, untilSettled } from "../../../src/pipeline/waits.ts";
+import {
+  learnedSoon,
+  locked,
+  outwaitProcess,
+  untilSettled,
+  whileIntended,
+} from "../../../src/pipeline/waits.ts";
 import { stackKey } from "../../../src/model/mod.ts";
 import { createWatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "../record/releases.ts";
 import { createRecordingLog, type RecordingLog } from "../../fakes/recording_log.ts";
 
 const never = new AbortController().signal;
@@ -86,6 +93,26 @@ describe("outwaitProcess()", () => {
     Object.assign(parts.ledger, { heldElsewhere: () => undefined });
     await clock.advance(1000);
     assert.equal(clock.sleepers, 0);
+  });
+});
+
+describe("whileIntended()", () => {
+  it("leaves what ends in the middle to the next look, and nothing that was closed", async () => {
+    const { parts } = createWorld();
+    const { ledger } = parts;
+    const begin = () => ledger.beginDeploy(releaseOf(SHOP, "a1"));
+    const intent = begin();
+    const fails = () => Promise.reject(new Error("it ends"));
+    await assert.rejects(whileIntended(parts, intent, fails, never), /it ends/);
+    assert.equal(ledger.isCutOff(SHOP), true);
+    ledger.fail(intent, "failed", "closed");
+    const closed = begin();
+    const closes = () => {
+      ledger.fail(closed, "failed", "it is over");
+      return fails();
+    };
+    await assert.rejects(whileIntended(parts, closed, closes, never), /it ends/);
+    assert.equal(ledger.isUnderWay(SHOP), false);
   });
 });
 
