@@ -55,7 +55,6 @@ export async function recover(
   const finish = async (intent: Intent) => {
     const found = whatWasOpen(anyParts, intent, listeners);
     const log = anyParts.log.with({ stack: intent.key.name, context: intent.key.context });
-    let isTaken = false;
     try {
       const parts = await partsFor(anyParts, intent.key, signal);
       const resume = async (within: AbortSignal, ask: () => void) => {
@@ -65,16 +64,13 @@ export async function recover(
         await parts.deploying.run(go, within, found.holder);
       };
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
-        // A concurrent call may have finished it while this one waited for the lock; another process, too.
-        isTaken = ledger.takeUp(intent);
-        if (!isTaken) return;
         await parts.secrets.learned(stackAsOwner(intent.key), signal);
+        // A concurrent call may have finished it while this one waited for the lock; another process, too.
+        if (!ledger.takeUp(intent)) return;
         log.warning(resumed(found), { revision: found.recorded?.revision.id });
         await whileIntended(parts, intent, resume, signal);
       }, signal);
     } catch (thrown) {
-      // Else it stayed this process's, which does not look at it again. What it is doing now is no such.
-      if (isTaken) ledger.leave(intent);
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
       const message = `an interrupted ${intent.kind} could not be finished: ${error.message}` +
@@ -92,9 +88,10 @@ export async function recover(
 }
 
 /**
- * As {@link recover}, for a stack that is to be deployed or repaired: where its intents still wait, and where
- * one was left open since the start, by a process that has ended or by work of this one that has. Call it without the stack's lock, for
- * whoever may change the stack: what is done next closes what was open, and a rollback's pin with it.
+ * As {@link recover}, for a stack that is to be deployed or repaired: where its intents still wait, and
+ * where one was left open since the start, by a process that has ended or by work of this one that has.
+ * Call it without the stack's lock, for whoever may change the stack: what is done next closes what was
+ * open, and a rollback's pin with it.
  */
 export async function recoverStack(
   parts: PipelineParts,

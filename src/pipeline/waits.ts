@@ -31,7 +31,7 @@ import {
 /** Milliseconds between two looks at whether another process is done with a stack. */
 const LOOK_MS = 250;
 
-/** Waits as {@link outwaitProcess} does, and until the secrets of what the other process recorded are hidden. */
+/** Waits as {@link outwaitProcess} does, and until the secrets of what that process recorded are hidden. */
 export async function waitForStack(
   parts: Pick<PipelineParts, "ledger" | "clock" | "log" | "mentioned" | "secrets">,
   key: StackKey,
@@ -146,9 +146,11 @@ export async function untilSettled<T>(
   for (let round = 0; round < ROUNDS.most; round++) {
     const doubled = PAUSE_MS.first * 2 ** (round - ROUNDS.atOnce);
     if (round >= ROUNDS.atOnce) await clock.sleep(Math.min(doubled, PAUSE_MS.longest), signal);
+    if (round > 0) {
+      log.info("a decision is outdated: deciding again", stackFields(stackAsOwner(key)));
+    }
     const end = await work(round);
     if (end !== "moved") return end;
-    log.info("a decision is outdated: deciding again", stackFields(stackAsOwner(key)));
   }
   throw errors.conflict(
     `conflict: what runs of ${key.name}, or is recorded of it, was another each of the ${ROUNDS.most} times ` +
@@ -157,8 +159,8 @@ export async function untilSettled<T>(
 }
 
 /**
- * Takes locks in the order of their names, so that no jobs block each other; waits for all secrets, and for other
- * processes by `wait`.
+ * Takes locks in the order of their names, so that no jobs block each other; waits for all secrets, and
+ * for other processes by `wait`.
  */
 export async function locked<T>(
   parts: PipelineParts,
@@ -253,6 +255,7 @@ export async function whileIntended<T>(
   const owners = [ownerOfIntent(ledger, intent)];
   await requireNotOwnProject(parts.host, key, signal).catch((error) => {
     if (isStackwrightError(error, "conflict")) ledger.fail(intent, "failed", messageOf(error));
+    else ledger.leave(intent);
     throw error;
   });
   try {
