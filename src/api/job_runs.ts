@@ -71,7 +71,6 @@ export async function asItEnded(
     each.key.name === key.name && run.repository === `scheduled:${each.name}`
   );
   if (job === undefined || lastJobRuns(runs)(key, job.name)?.id !== run.id) return run;
-  const ended = endOf(run, job.container) ?? run;
-  const output = ended === run ? "" : await job.printed?.(signal);
-  return endOf(run, job.container, output) ?? run;
+  if (endOf(run, job.container) === run) return run;
+  return endOf(run, job.container, await job.printed?.(signal)) ?? run;
 }

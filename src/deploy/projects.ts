@@ -140,7 +140,8 @@ export class Projects {
    * its release that did not run before stays so: an adoption stopped it for good, maybe. What was
    * made to replace a container, and never did, is not started: both would write to one volume.
    *
-   * Throws `not_found`, `conflict` where a change was cut off, `unhealthy`, `timeout` after `timeoutSeconds`, and what the engine throws.
+   * Throws `not_found`, `conflict` where a change was cut off, `unhealthy`, `timeout` after
+   * `timeoutSeconds`, and what the engine throws.
    */
   async control(
     key: StackKey,

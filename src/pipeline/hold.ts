@@ -17,6 +17,8 @@ import {
   pausedHold,
   planFor,
   type RetryDecision,
+  type RetryInput,
+  UNTIL_DONE,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { notOwners } from "../record/mod.ts";
@@ -149,8 +151,7 @@ export async function prepareRepair(
     return { kind: "skip", hold: { ...hold, message } };
   };
   const failure = parts.ledger.failures.get(key, askingSource(recorded));
-  const retry = { limit: undefined, delaySeconds: 0 };
-  const asked = { release: recorded.digest, failure, retry, delayGiven: false, origin };
+  const asked = { ...UNTIL_DONE, release: recorded.digest, failure, origin };
   const again = decideRetry({ ...asked, now: parts.clock.now() });
   if (again.kind === "wait") return stays("which failed before and is tried again later");
   progress("preparing a repair");
@@ -170,15 +171,15 @@ export function retryOf(
   target: Target,
   release: string,
 ): RetryDecision {
-  return decideRetry({
-    release,
-    failure: ledger.failures.get(target.key, askingSource(target)),
-    retry: target.deployment.retry,
-    delayGiven: target.declared.given.has("retry.delay"),
-    origin: target.origin,
-    since: target.since,
-    now: clock.now(),
-  });
+  const failure = ledger.failures.get(target.key, askingSource(target));
+  return decideRetry({ ...paceOf(target), release, failure, now: clock.now() });
+}
+
+/** How attempts at a target are paced: by whom it is asked for, and what its author set. */
+export function paceOf(
+  { origin, since, deployment: { retry }, declared }: Target,
+): Pick<RetryInput, "origin" | "since" | "retry" | "delayGiven"> {
+  return { origin, since, retry, delayGiven: declared.given.has("retry.delay") };
 }
 
 /** What a plan says of a release that failed before, as {@link failedBefore}; empty for others. */

@@ -139,8 +139,8 @@ export async function askBeforeHandOver(
   throw errors.conflict(
     `${key.name} was not handed over: by context ${theirs.context} it belongs to ` +
       `${formatOwner(theirs)}, and the engine of context ${silent} never said what it is, and ` +
-      "cannot be asked now: it may be one engine. Hand it over when that answers, or remove a context that is not used any more, and " +
-      "forget the stack there (stackwright forget)",
+      "cannot be asked now: it may be one engine. Hand it over when that answers, or remove a " +
+      "context that is not used any more, and forget the stack there (stackwright forget)",
   );
 }
 

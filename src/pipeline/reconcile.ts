@@ -114,9 +114,9 @@ async function attempt(
   },
   signal: AbortSignal,
 ): Promise<End> {
-  const since = parts.ledger.mark(key);
-  // Not finished by now, as where the engine refused something: a repair would close it.
   const { ledger } = parts;
+  const since = ledger.mark(key);
+  // Not finished by now, as where the engine refused something: a repair would close it.
   if (ledger.isUnderWay(key) && ledger.stops.get(key) === undefined) return "failed";
   const found = reconciled(parts, key);
   const recorded = found?.recorded ?? parts.ledger.current(key);
@@ -294,8 +294,7 @@ export async function strayedStacks(
     }
     const beyond = beyondObserved(key.name, observed);
     if (beyond !== undefined) {
-      const { name: stack, context } = key;
-      parts.log.warning(`nothing is repaired: ${beyond}`, { stack, context });
+      parts.log.warning(`nothing is repaired: ${beyond}`, { stack: key.name, context });
       continue;
     }
     if (current !== undefined && isOthersByContainers(parts, current, observed)) continue;

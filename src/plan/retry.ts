@@ -14,6 +14,12 @@ export interface RetryInput {
   readonly now: Date;
 }
 
+/** The pace where no author sets one: attempts without an end, after growing pauses. */
+export const UNTIL_DONE: Pick<RetryInput, "retry" | "delayGiven"> = {
+  retry: { limit: undefined, delaySeconds: 0 },
+  delayGiven: false,
+};
+
 /** The verdict on attempting a release now. */
 export type RetryDecision =
   | { readonly kind: "attempt"; readonly isRetry: boolean }

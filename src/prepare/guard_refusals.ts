@@ -32,8 +32,8 @@ export class GuardRefusals {
   climbs(file: string, path: string): StackwrightError {
     return errors.config_invalid(
       `${this.shown(file)}: it includes ${told(path)}, below an include with a ` +
-        "project_directory: no path of the includes that lead there may begin with .., as versions of docker compose resolve " +
-        "them from different directories; write the includes without project_directory, or without ..",
+        "project_directory: no path of the includes that lead there may begin with .., as versions " +
+        "of docker compose resolve them from different directories; write the includes without project_directory, or without ..",
     );
   }
 

@@ -17,7 +17,7 @@ export function begunChange(
   const name = formatStackKey(key);
   const intent = ledger.underWay().find((each) => formatStackKey(each.key) === name);
   if (intent === undefined) return undefined;
-  const isCutOff = ledger.interrupted().some(({ id }) => id === intent.id);
+  const isCutOff = ledger.isCutOff(key);
   const { releaseId = "", kind } = intent;
   const next = ledger.release(releaseId)?.number;
   const release = next === undefined ? "" : ` of release ${next}`;

@@ -13,29 +13,27 @@ import {
   type Hold,
   type RetryDecision,
   retryHold,
-  type RetryInput,
+  UNTIL_DONE,
 } from "../../plan/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
-import { nextAttempt } from "../hold.ts";
+import { nextAttempt, paceOf } from "../hold.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** A source's wish to remove a stack, and how its retries are paced. */
-export interface RemovalWish extends Pick<RetryInput, "origin" | "since" | "retry" | "delayGiven"> {
+export interface RemovalWish extends ReturnType<typeof paceOf> {
   readonly source: string;
 }
 
 /** The wish of a target with `destroy`, whose configuration sets the pace as for its releases. */
 export function removalWish(target: Target): RemovalWish {
-  const { origin, since, deployment: { retry }, declared } = target;
-  const delayGiven = declared.given.has("retry.delay");
-  return { source: askingSource(target), origin, since, retry, delayGiven };
+  return { source: askingSource(target), ...paceOf(target) };
 }
 
 /** The wish of a source that does not name a stack any more: tried without an end, after growing pauses. */
 export function wishOfSource(
   { source, origin }: Pick<RemovalWish, "source" | "origin">,
 ): RemovalWish {
-  return { source, origin, retry: { limit: undefined, delaySeconds: 0 }, delayGiven: false };
+  return { source, origin, ...UNTIL_DONE };
 }
 
 /** The hold of a removal that failed before and may not be tried again now; `undefined` for others. */

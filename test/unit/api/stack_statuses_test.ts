@@ -34,6 +34,12 @@ function runOf(target: Omit<RunTarget, "context" | "stack">, at: Date): Run {
   };
 }
 
+/** Parts for statuses while no engine answers. */
+function partsAway(ledger: StatusParts["ledger"], clock: StatusParts["clock"]): StatusParts {
+  const engineOf = () => Promise.reject(new Error("away"));
+  return { dataDir: "/data", engineOf, ledger, runs: { list: () => [] }, clock };
+}
+
 describe("stackStatuses()", () => {
   it("tells when a failed release is tried again, until somebody holds the stack back", async () => {
     const clock = createFakeClock();
@@ -70,13 +76,7 @@ describe("stackStatuses()", () => {
       "rolled_back",
       crash + sequel + output,
     );
-    const parts: StatusParts = {
-      dataDir: "/data",
-      engineOf: () => Promise.reject(new Error("away")),
-      ledger,
-      runs: { list: () => [] },
-      clock,
-    };
+    const parts = partsAway(ledger, clock);
     const rolledBackAfter = async (release: string, message: string) => {
       ledger.failures.clear(SHOP);
       const failure = { release, source: "", message, at: clock.now(), automatic: true };
@@ -146,13 +146,7 @@ describe("stackStatuses()", () => {
       services: [],
       outcome: { status: "failed", message: "web did not stay", retryAt: retryAt.toISOString() },
     }, clock.now());
-    const parts: StatusParts = {
-      dataDir: "/data",
-      engineOf: () => Promise.reject(new Error("away")),
-      ledger,
-      runs: { list: () => [] },
-      clock,
-    };
+    const parts = partsAway(ledger, clock);
     const [failed] = await stackStatuses(parts, never);
     assert.deepEqual(failed?.retryAt, retryAt);
     await clock.advance(10_000);
@@ -175,13 +169,7 @@ describe("stackStatuses()", () => {
         outcome,
       }, clock.now());
     add({ status: "failed", message: "the port is taken" });
-    const parts: StatusParts = {
-      dataDir: "/data",
-      engineOf: () => Promise.reject(new Error("away")),
-      ledger,
-      runs: { list: () => [] },
-      clock,
-    };
+    const parts = partsAway(ledger, clock);
     const listed = async () => (await stackStatuses(parts, never)).map(({ state }) => state);
     assert.deepEqual(await listed(), ["unknown"]);
     await clock.advance(8 * 24 * 60 * 60 * 1000);
