@@ -45,7 +45,7 @@ describe("destroy of a stack that Stackwright never deployed", () => {
       assert.deepEqual([await ids(world), await volumes(world)], [{}, 1]);
       await docker(world, "rm", "user");
       const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
-      assert.match(out, /destroy what is left; deletes volume \S+_store\n/);
+      assert.match(out, /destroy what is left; deletes volume \S+_store; its removal failed once /);
       await pollTo(world, "succeeded");
       assert.equal(await volumes(world), 0);
       assert.equal((await pollTo(world, "skipped")).deployments?.[0]?.reason, "nothing_to_destroy");
