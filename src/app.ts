@@ -90,7 +90,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   announcePolls(meter, settings.polls.map(({ request }) => request));
   const parts = { assembly, gate, meter };
   const { server, metrics } = await startServers(settings, system, parts, stop.signal);
-  const due = new Set(ledger.openIntents().map(({ id }) => id));
+  const due = new Set(ledger.interrupted().map(({ id }) => id));
   const tries = { assembly, intake, pipeline, due };
   const recovered = tryRecover(system, tries, stop.signal);
   void recovered.then(() => stop.signal.aborted || alarms.start());
@@ -163,7 +163,7 @@ async function tryRecover(
   const sayWaits = (error: unknown) =>
     log.error(`interrupted work waits for the engine: ${messageOf(error)}`, { error });
   try {
-    const open = ledger.openIntents().filter(({ id }) => due.has(id));
+    const open = ledger.interrupted().filter(({ id }) => due.has(id));
     // Work waits for engines that are down, so that not every attempt shows as a failed run.
     const away = open.length === 0
       ? new Map<string, unknown>()

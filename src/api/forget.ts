@@ -78,7 +78,7 @@ function stillThere({ context, name }: StackKey): StackwrightError {
 }
 
 function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isThere: boolean): void {
-  const isLeftOpen = ledger.openIntents().some((each) =>
+  const isLeftOpen = ledger.interrupted().some((each) =>
     formatStackKey(each.key) === formatStackKey(key)
   );
   const isKnown = isLeftOpen || ledger.current(key) !== undefined ||

@@ -113,7 +113,7 @@ class Recovery {
     this.#isFinishing = true;
     try {
       const { ledger } = this.#parts;
-      if (ledger.openIntents().length + ledger.owners.uncleared().length === 0) return;
+      if (ledger.interrupted().length + ledger.owners.uncleared().length === 0) return;
       this.#waiting = await pipeline.recover(this.#stop, reporter);
     } finally {
       this.#isFinishing = false;

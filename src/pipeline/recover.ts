@@ -46,9 +46,7 @@ export async function recover(
   isMeant: (key: StackKey) => boolean = () => true,
 ): Promise<ReadonlySet<string>> {
   const { ledger } = anyParts;
-  // What a person stopped is made and started by nobody else: that waits until it is started again.
-  const isStopped = ({ key, kind }: Intent) => kind === "deploy" && ledger.stops.get(key);
-  const open = ledger.openIntents().filter((each) => isMeant(each.key) && !isStopped(each));
+  const open = ledger.interrupted().filter((each) => isMeant(each.key) && !ledger.waits(each));
   const uncleared = ledger.owners.uncleared().filter(isMeant);
   const asked = [...open, ...uncleared.map((key) => ({ key }))];
   const away = await awayContexts(anyParts, asked, signal);
@@ -65,7 +63,7 @@ export async function recover(
       };
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
         await parts.secrets.learned(stackAsOwner(intent.key), signal);
-        // A concurrent call may have finished it while this one waited for the lock; another process, too.
+        // While this call waited for the lock others may have finished it, or a person stopped the stack.
         if (!ledger.takeUp(intent)) return;
         log.warning(resumed(found), { revision: found.recorded?.revision.id });
         await whileIntended(parts, intent, resume, signal);
@@ -197,10 +195,9 @@ async function resumeWithEngine(
 async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, signal: AbortSignal) {
   const message = "the removal of the stack was interrupted";
   teller?.begin("destroy", message);
+  const refusal = await refusalOf(parts, intent, signal);
   try {
-    // A person may have held it since: what is left then stays.
-    requireNotHeld(intent.key, parts.ledger.holds.get(intent.key), "removed");
-    await requireStillOwn(parts, intent, signal);
+    if (refusal !== undefined) throw refusal;
     const deleted = dataText("deleted", await finishDestroy(parts, intent, signal));
     const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;
     teller?.tell({ kind: "ended", end });
@@ -215,14 +212,27 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
   }
 }
 
-/** Refuses to go on with the removal of a stack under whose name another manager has deployed since. Throws `conflict`. */
-async function requireStillOwn(parts: PipelineParts, intent: Intent, signal: AbortSignal) {
+/**
+ * The error that ends the removal of a stack which a person holds since, or under whose name another manager
+ * has deployed: what is left then stays. Throws where the engine cannot tell, which ends nothing.
+ */
+async function refusalOf(
+  parts: PipelineParts,
+  intent: Intent,
+  signal: AbortSignal,
+): Promise<unknown> {
   const { key } = intent;
   const owner = ownerOfIntent(parts.ledger, intent);
-  if (owner === undefined) return;
   const seen = partsOf(await observeAnyway(parts, key, signal));
-  const claim = claimOf(parts.ledger, key);
-  requireOwner(key, owner, { parts: seen, claim, takes: true }, "destroyed");
+  try {
+    requireNotHeld(key, parts.ledger.holds.get(key), "removed");
+    if (owner === undefined) return undefined;
+    const claim = claimOf(parts.ledger, key);
+    requireOwner(key, owner, { parts: seen, claim, takes: true }, "destroyed");
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 async function resumeDeploy(

@@ -230,12 +230,12 @@ export function asItsOwner<T>(
   return whileOwned(parts, { keys: [key], owners: [owner, owner?.contested] }, work, signal);
 }
 
-/** Whether an intent of this process, or of one that has ended, is not closed yet. */
+/** Whether an intent is not closed yet. */
 export function isOpen(
-  ledger: Pick<PipelineParts["ledger"], "openIntents">,
+  ledger: Pick<PipelineParts["ledger"], "underWay">,
   intent: Pick<Intent, "id">,
 ): boolean {
-  return ledger.openIntents().some(({ id }) => id === intent.id);
+  return ledger.underWay().some(({ id }) => id === intent.id);
 }
 
 /**
@@ -249,24 +249,36 @@ export async function whileIntended<T>(
   work: OwnersWork<T>,
   signal: AbortSignal,
 ): Promise<T> {
+  try {
+    await requireNotOwnProject(parts.host, intent.key, signal).catch((error) => {
+      if (isStackwrightError(error, "conflict")) {
+        parts.ledger.fail(intent, "failed", messageOf(error));
+      }
+      throw error;
+    });
+    return await untilHandedOver(parts, intent, work, signal);
+  } finally {
+    // What ends in the middle, as on a full disk or with a person's request, is finished by the next look.
+    if (isOpen(parts.ledger, intent)) parts.ledger.leave(intent);
+  }
+}
+
+/** Does work on an intent as {@link whileOwned} does; closes it where the stack was handed over. */
+async function untilHandedOver<T>(
+  parts: Pick<PipelineParts, "ledger" | "stackLock" | "clock" | "host">,
+  intent: Intent,
+  work: OwnersWork<T>,
+  signal: AbortSignal,
+): Promise<T> {
   const { ledger } = parts;
   const { key } = intent;
   const release = ledger.release(intent.releaseId);
   const owners = [ownerOfIntent(ledger, intent)];
-  await requireNotOwnProject(parts.host, key, signal).catch((error) => {
-    if (isStackwrightError(error, "conflict")) ledger.fail(intent, "failed", messageOf(error));
-    else ledger.leave(intent);
-    throw error;
-  });
   try {
     return await whileOwned(parts, { keys: [key], owners }, work, signal);
   } catch (error) {
     const over = handedOver(ledger, key, owners);
-    if (over === undefined) {
-      // What ends in the middle, as a person's request does, is finished by the next look at the stack.
-      if (isOpen(ledger, intent)) ledger.leave(intent);
-      throw error;
-    }
+    if (over === undefined) throw error;
     const mayWait = !signal.aborted || isStackwrightError(signal.reason, "conflict");
     if (mayWait && release !== undefined && release.swarm === undefined) {
       // No half of a replacement is left to the new owner, whose plan begins with what runs.

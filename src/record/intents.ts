@@ -30,16 +30,13 @@ const ANYBODY = "anybody";
 /** The ledger's intents. Writing methods belong in a transaction; times are milliseconds since 1970. */
 export class Intents extends LedgerTable {
   readonly #processes: Processes;
+  /** Ids of those that work of this process is at. In memory: what ends with a full disk cannot be written. */
+  readonly #atWork = new Set<string>();
 
   /** Intents of other processes are theirs as long as these run. */
   constructor(database: LedgerDatabase, processes: Processes) {
     super(database);
     this.#processes = processes;
-  }
-
-  /** Intents whose processes ended, oldest first. */
-  abandoned(): Intent[] {
-    return this.#openRows().filter((row) => !this.#isElsewhere(row)).map(toIntent);
   }
 
   /** All open intents, of this process or others, oldest first. */
@@ -53,7 +50,7 @@ export class Intents extends LedgerTable {
     return open.some((each) => kind === undefined || each.kind === kind);
   }
 
-  /** Whether a process ended in the middle of changing a stack; not where one has given that up. */
+  /** Whether work on a stack ended in the middle, with its process or without; see {@link interrupted}. */
   isCutOff(key: StackKey): boolean {
     return this.#openOf(key).some((row) => this.#isOver(row));
   }
@@ -88,7 +85,7 @@ export class Intents extends LedgerTable {
       : toIntent(row);
   }
 
-  /** Intents that ended processes left open. Throws `conflict` while another process changes the stack. */
+  /** Open intents of a stack. Throws `conflict` while another process changes it. */
   leftOpen(key: StackKey): Intent[] {
     const other = this.heldElsewhere(key);
     if (other === undefined) return this.#openOf(key).map(toIntent);
@@ -97,19 +94,20 @@ export class Intents extends LedgerTable {
     );
   }
 
-  /** Intents of a stack that ended processes left open. */
+  /** Those of {@link interrupted} of a stack. */
   ended(key: StackKey): Intent[] {
     return this.#openOf(key).filter((row) => this.#isOver(row)).map(toIntent);
   }
 
-  /** Intents of all stacks that ended processes left open. */
+  /** Open intents that no work is at any more, oldest first: their processes or their work have ended. */
   interrupted(): Intent[] {
     return this.#openRows().filter((row) => this.#isOver(row)).map(toIntent);
   }
 
-  /** Records an intent of this process. */
+  /** Records an intent that work of this process is at from now on. */
   add(intent: Intent, now: number): void {
     this.#processes.enter();
+    this.#atWork.add(intent.id);
     this.database.run(
       `INSERT INTO intents (id, context, name, kind, release_id, options, ran_before, owner, opened_at, in_name_of)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -125,13 +123,21 @@ export class Intents extends LedgerTable {
     );
   }
 
-  /** Makes an intent that an ended process left open this process's. */
-  takeUp({ id }: Intent): void {
+  /** Makes one of {@link interrupted} work of this process; returns false where it is none by now. */
+  takeUp({ id, key }: Intent): boolean {
+    if (!this.ended(key).some((each) => each.id === id)) return false;
     this.#processes.enter();
+    this.#atWork.add(id);
     this.database.run(`UPDATE intents SET owner = ? WHERE id = ?`, this.#processes.own, id);
+    return true;
   }
 
-  /** Leaves an intent of this process to the next look at the stack. */
+  /** Says that no work of this process is at an intent any more. Writes nothing. */
+  rest({ id }: Intent): void {
+    this.#atWork.delete(id);
+  }
+
+  /** Leaves an intent that no work of this process is at also to other processes. */
   leave({ id }: Intent): void {
     const sql = `UPDATE intents SET owner = ? WHERE id = ? AND owner = ?`;
     this.database.run(sql, ANYBODY, id, this.#processes.own);
@@ -183,9 +189,9 @@ export class Intents extends LedgerTable {
     return this.database.all(`${open} AND context = ? AND name = ?`, key);
   }
 
-  /** Whether an intent belongs to a process that has ended. */
+  /** Whether no work is at an intent. */
   #isOver(row: Row): boolean {
-    return String(row["owner"]) !== this.#processes.own && !this.#isElsewhere(row);
+    return !this.#atWork.has(String(row["id"])) && !this.#isElsewhere(row);
   }
 
   /** Whether an intent belongs to another process that still runs. */

@@ -46,10 +46,7 @@ export class Ledger extends LedgerTables {
    * Throws `conflict` while another running process is changing the stack.
    */
   beginDeploy(release: Release): Intent {
-    let intent: Intent | undefined;
-    this.database.transaction(() => void (intent = this.#record(release)));
-    if (intent === undefined) throw errors.internal("BUG: no intent was recorded");
-    return intent;
+    return this.database.transaction(() => this.#record(release));
   }
 
   /**
@@ -63,13 +60,14 @@ export class Ledger extends LedgerTables {
     { pin, ...begun }: Begun & { readonly pin?: Pin } = {},
   ): Intent | undefined {
     const { key } = release;
-    let intent: Intent | undefined;
-    this.database.transaction(() => {
-      if (this.intents.heldElsewhere(key) !== undefined || this.mark(key) !== since) return;
-      intent = this.#record(release, begun);
+    return this.database.transaction(() => {
+      if (this.intents.heldElsewhere(key) !== undefined || this.mark(key) !== since) {
+        return undefined;
+      }
+      const intent = this.#record(release, begun);
       if (pin !== undefined) this.pins.begin(key, pin, intent.id);
+      return intent;
     });
-    return intent;
   }
 
   /**
@@ -81,23 +79,23 @@ export class Ledger extends LedgerTables {
   }
 
   /**
-   * Takes up an intent that an ended process left open: from now on it is this process's, and what
-   * that process had decided has come to no end. Returns false where it is closed, or another
-   * process's.
+   * Takes up an intent that ended work left open: from now on work of this process is at it, and what had
+   * been decided before has come to no end. Returns false where it is closed, waits, or others are at it.
    */
   takeUp(intent: Intent): boolean {
-    let isOurs = false;
-    this.database.transaction(() => {
-      isOurs = this.openIntents().some(({ id }) => id === intent.id);
-      if (!isOurs) return;
-      this.intents.takeUp(intent);
-      this.decisions.cutOff(intent.key);
+    return this.database.transaction(() => {
+      const isOurs = !this.waits(intent) && this.intents.takeUp(intent);
+      if (isOurs) this.decisions.cutOff(intent.key);
+      return isOurs;
     });
-    return isOurs;
   }
 
-  /** Leaves an open intent of this process as if that had ended: the next look at the stack takes it up. */
+  /**
+   * Leaves an open intent that work of this process was at to the next look at the stack: of this process in
+   * any case, also on a full disk, and of others where that can be written down.
+   */
   leave(intent: Intent): void {
+    this.intents.rest(intent);
     this.database.transaction(() => this.intents.leave(intent));
   }
 
@@ -140,7 +138,7 @@ export class Ledger extends LedgerTables {
     if (releaseId === undefined) {
       throw errors.internal("BUG: intent without release");
     }
-    this.database.transaction(() => {
+    this.#ending(intent, () => {
       this.releases.makeCurrent(key, releaseId, images);
       this.releases.setStatus(releaseId, "deployed", this.redact(message, key), this.#now());
       if (!keepsFailure) this.failures.clear(key);
@@ -161,7 +159,7 @@ export class Ledger extends LedgerTables {
     message: string,
     stopped: readonly string[] = intent.ranBefore,
   ): void {
-    this.database.transaction(() => {
+    this.#ending(intent, () => {
       if (stopped !== intent.ranBefore) this.intents.noteStopped(intent, stopped);
       this.#fail(intent, status, message);
       forgetReleases(this.database, intent.key);
@@ -173,7 +171,7 @@ export class Ledger extends LedgerTables {
    * stays, and with `keepsOwner` its owner.
    */
   destroyed(intent: Intent, message: string, { keepsOwner = false } = {}): void {
-    this.database.transaction(() => {
+    this.#ending(intent, () => {
       this.releases.forgetCurrent(intent.key);
       this.failures.clear(intent.key);
       const { pins, stops, reconciliations, holds, deferred, discovered } = this;
@@ -292,6 +290,12 @@ export class Ledger extends LedgerTables {
     for (const intent of this.intents.leftOpen(key)) {
       this.#fail(intent, "failed", "interrupted; a later release took its place");
     }
+  }
+
+  /** Closes an intent. Its work has ended also where that cannot be written: the next look finishes it. */
+  #ending(intent: Intent, write: () => void): void {
+    this.intents.rest(intent);
+    this.database.transaction(write);
   }
 
   #fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {

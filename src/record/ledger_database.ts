@@ -115,12 +115,13 @@ export class LedgerDatabase {
   }
 
   /** Makes several changes, all or none. */
-  transaction(work: () => void): void {
-    this.#write(() => {
+  transaction<T>(work: () => T): T {
+    return this.#write(() => {
       this.#database.exec("BEGIN IMMEDIATE");
       try {
-        work();
+        const result = work();
         this.#database.exec("COMMIT");
+        return result;
       } catch (error) {
         // A failed COMMIT (full disk) may have ended the transaction already.
         if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
@@ -183,12 +184,12 @@ export class LedgerDatabase {
     return this.#statements.getOrInsertComputed(sql, () => this.#database.prepare(sql));
   }
 
-  #write(work: () => unknown): void {
-    this.#guard(() => {
+  #write<T>(work: () => T): T {
+    return this.#guard(() => {
       this.#requireFile();
       let isHeld = false;
       try {
-        work();
+        return work();
       } catch (error) {
         isHeld = isBusy(error);
         throw error;

@@ -5,7 +5,7 @@ import { DeferredDeployments } from "./deferred.ts";
 import { DiscoveredStacks } from "./discovered_stacks.ts";
 import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
-import { Intents } from "./intents.ts";
+import { type Intent, Intents } from "./intents.ts";
 import { LedgerDatabase, type OpeningOptions } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
 import { Owners } from "./owners.ts";
@@ -128,21 +128,22 @@ export class LedgerTables {
   readonly live = ({ id }: Recorded) => this.releases.contents.read("live", id);
   /** Another running process that is changing a stack, for people; `undefined` when there is none. */
   readonly heldElsewhere: Intents["heldElsewhere"] = (key) => this.intents.heldElsewhere(key);
-  /** Intents whose processes ended, oldest first. */
-  readonly openIntents: Intents["abandoned"] = () => this.intents.abandoned();
   /** Services that ran before a stack's last deployment, if that came to no end and is not under way elsewhere. */
   readonly ranBefore = (key: StackKey): readonly string[] =>
     this.heldElsewhere(key) === undefined ? this.intents.unsettled(key)?.ranBefore ?? [] : [];
   /** Whether the last change of a stack is a destroy that failed, or was cut off. */
   readonly leftDestroy: Intents["leftDestroy"] = (key) => this.intents.leftDestroy(key);
-  /** Open intents of ended processes, which nobody has taken up yet. */
+  /** Open intents that no work is at any more, oldest first. */
   readonly interrupted: Intents["interrupted"] = () => this.intents.interrupted();
-  /** All open intents: of this process, of others, and of ended ones. */
+  /** All open intents: of this process, of others, and those that no work is at. */
   readonly underWay: Intents["open"] = () => this.intents.open();
   /** Whether such an intent is of a stack; only of `kind` where that is given. */
   readonly isUnderWay: Intents["isOpen"] = (key, kind) => this.intents.isOpen(key, kind);
-  /** Whether a process ended in the middle of changing a stack, which nobody has tried to finish. */
+  /** Whether one of {@link interrupted} is of a stack. */
   readonly isCutOff: Intents["isCutOff"] = (key) => this.intents.isCutOff(key);
+  /** Whether an interrupted deployment waits: what a person stopped is made and started by nobody else. */
+  readonly waits = ({ key, kind }: Pick<Intent, "key" | "kind">): boolean =>
+    kind === "deploy" && this.stops.get(key) !== undefined;
   /** Checks that the ledger can be written, by taking its write lock. */
   readonly checkWritable: LedgerDatabase["checkWritable"] = () => this.database.checkWritable();
 

@@ -59,13 +59,12 @@ export class Pins extends RedactedTable {
    * False, and nothing is changed, where a person has pinned the stack again, or unpinned it, since then.
    */
   replace(key: StackKey, mark: string, pin: Pin | undefined): boolean {
-    let isSame = false;
-    this.database.transaction(() => {
-      isSame = this.mark(key) === mark;
+    return this.database.transaction(() => {
+      const isSame = this.mark(key) === mark;
       if (isSame && pin === undefined) this.remove(key);
       if (isSame && pin !== undefined) this.set(key, pin);
+      return isSame;
     });
-    return isSame;
   }
 
   /** Pins a stack while an intent is open; the intent's outcome decides whether the pin stays. */

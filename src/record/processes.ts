@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import {
@@ -12,7 +13,7 @@ import { isLocked, lockFile } from "./file_lock.ts";
 
 /** Processes that change stacks by one ledger. */
 export interface Processes {
-  /** Name of this one; no other has it, in another container either. */
+  /** Name of this one; no other has it, in another container or with another ledger in this one either. */
   readonly own: string;
   /** Whether a process still runs, or cannot be told to have ended. */
   isAlive(name: string): boolean;
@@ -64,5 +65,6 @@ export function shownProcess(name: string): string {
 
 function ownName(): string {
   const [pid, start = "0"] = systemProcessOwner().id.split(":");
-  return `${pid}@${hostname().replaceAll(/[^\w.-]/g, "_")}:${start}:${processNamespace()}`;
+  const host = hostname().replaceAll(/[^\w.-]/g, "_");
+  return `${pid}@${host}:${start}:${processNamespace()}:${randomUUID()}`;
 }

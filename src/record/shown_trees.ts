@@ -25,12 +25,12 @@ export class ShownTrees extends LedgerTable {
   begin(key: StackKey, tree: string, now: () => Date): () => void {
     const [last] = this.database.rowsOf("shown_trees", key, "ORDER BY id DESC LIMIT 1");
     if (last?.["tree"] === tree && last["done_at"] !== null) return () => {};
-    let id = 0;
-    this.database.transaction(() => {
+    const id = this.database.transaction(() => {
       const sql = `INSERT INTO shown_trees (context, name, tree, began_at) VALUES (?, ?, ?, ?)`;
       this.database.run(sql, key, tree, now());
-      id = Number(this.database.all(`SELECT last_insert_rowid() AS id`)[0]?.["id"]);
+      const [row] = this.database.all(`SELECT last_insert_rowid() AS id`);
       this.database.keepNewest("shown_trees", key, MOST_SHOWN);
+      return Number(row?.["id"]);
     });
     return () =>
       this.database.transaction(() =>

@@ -104,6 +104,18 @@ describe("a destroy whose process was killed", () => {
       assert.deepEqual(open.map((each) => each["outcome"]), ["failed"]);
     }));
 
+  it("is left to the next look where the engine cannot be looked at", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      await world.stop();
+      cutOff(world);
+      // Its first question about the stack: who has what is there.
+      world.proxy.reset({ kind: "error", at: 3, among: "all" });
+      await world.restart();
+      assert.match(await messageOfCut(world), /^destroyed/);
+    }));
+
   it("is given up where a person holds the stack since", () =>
     inWorld("fake", async (world) => {
       await commit(world, FILES);

@@ -31,7 +31,7 @@ describe("the stack that this process runs in", () => {
       code: "conflict",
       message: /^sw is the project that Stackwright itself runs in/,
     });
-    assert.deepEqual(ledger.openIntents(), []);
+    assert.deepEqual(ledger.underWay(), []);
   });
 
   it("is left alone with one warning, and no other is", async () => {

@@ -70,7 +70,7 @@ describe("a bounded ledger", () => {
       for (let count = 0; count < 12; count++) deploy(ledger, releaseOf(WEB, `good${count}`));
       // Ten good ones that differ are kept beyond the last hundred.
       assert.equal(numbers(ledger).at(-1), 26);
-      assert.deepEqual(ledger.openIntents(), []);
+      assert.deepEqual(ledger.underWay(), []);
     }));
 
   it("reads history page by page", () =>
@@ -190,7 +190,7 @@ describe("a bounded ledger", () => {
       assert.ok(known.length <= MOST_GONE + 102, `${known.length}`);
       for (const name of ["web", "followed", "x1299"]) assert.ok(known.includes(name), name);
       assert.equal(ledger.failures.get(stackKey("", "x1")), undefined);
-      assert.equal(ledger.openIntents().length, 1);
+      assert.equal(ledger.underWay().length, 1);
       // Volumes that are left of it have labels of the owner before.
       assert.equal(ledger.owners.get(left)?.source, source);
       // They tell no branch either, and another one must not get them by naming many stacks.

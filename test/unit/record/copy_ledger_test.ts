@@ -76,7 +76,7 @@ describe("copyLedger()", () => {
       const current = copy.current(WEB) ?? assert.fail();
       assert.deepEqual(copy.open(current), ledger.open(ledger.current(WEB) ?? current));
       assert.deepEqual(copy.history(WEB, 99).map(({ number }) => number).at(-1), 22);
-      assert.deepEqual(copy.openIntents().map(({ key: { name } }) => name), ["wiki"]);
+      assert.deepEqual(copy.underWay().map(({ key: { name } }) => name), ["wiki"]);
       const [under] = copy.releasesUnderWay();
       assert.equal(copy.open(under ?? current).digest, "digest-b");
       assert.deepEqual(copy.ranBefore(WEB), []);

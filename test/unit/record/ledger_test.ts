@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import {
   formerOwner,
@@ -96,7 +97,7 @@ describe("Ledger", () => {
       assert.equal(ledger.release("x"), undefined);
       assert.deepEqual(ledger.currents(), []);
       assert.deepEqual(ledger.history(WEB, 5), []);
-      assert.deepEqual(ledger.openIntents(), []);
+      assert.deepEqual(ledger.underWay(), []);
     }),
   );
 
@@ -104,7 +105,7 @@ describe("Ledger", () => {
     "beginDeploy() records the intent and the release before anything is current",
     withLedger((ledger, { clock }) => {
       const intent = ledger.beginDeploy(releaseOf(WEB, "a1"));
-      assert.deepEqual(ledger.openIntents(), [intent]);
+      assert.deepEqual(ledger.underWay(), [intent]);
       assert.deepEqual(intent.key, WEB);
       assert.equal(intent.kind, "deploy");
       assert.equal(ledger.current(WEB), undefined);
@@ -128,7 +129,7 @@ describe("Ledger", () => {
       assert.equal(current?.message, "all healthy");
       assert.deepEqual(current?.images, { web: "sha256:1" });
       assert.deepEqual(current?.finishedAt, clock.now());
-      assert.deepEqual(ledger.openIntents(), []);
+      assert.deepEqual(ledger.underWay(), []);
       assert.equal(ledger.failures.get(WEB), undefined);
     }),
   );
@@ -169,7 +170,7 @@ describe("Ledger", () => {
         assert.deepEqual(ledger.current(WEB), before);
         assert.equal(recorded(ledger, intent).message, "web is unhealthy");
         assert.deepEqual(statuses(ledger), [`2 ${status}`, "1 deployed"]);
-        assert.deepEqual(ledger.openIntents(), []);
+        assert.deepEqual(ledger.underWay(), []);
       }),
     );
   }
@@ -230,14 +231,14 @@ describe("Ledger", () => {
       rememberFailure(ledger);
       ledger.pins.set(WEB, { releaseId: before.id, revision: "a1", pinnedAt: new Date(1) });
       const intent = ledger.beginDestroy(WEB, { removeVolumes: true, removeImages: false });
-      assert.deepEqual(ledger.openIntents(), [intent]);
+      assert.deepEqual(ledger.underWay(), [intent]);
       assert.deepEqual(intent.options, { removeVolumes: true, removeImages: false });
       assert.equal(ledger.current(WEB)?.id, before.id);
       ledger.destroyed(intent, "removed");
       assert.equal(ledger.current(WEB), undefined);
       assert.equal(ledger.failures.get(WEB), undefined);
       assert.equal(ledger.pins.get(WEB), undefined);
-      assert.deepEqual(ledger.openIntents(), []);
+      assert.deepEqual(ledger.underWay(), []);
       deploy(ledger, WEB, "b2");
       assert.deepEqual(statuses(ledger), ["2 deployed", "1 deployed"]);
     }),
@@ -248,7 +249,7 @@ describe("Ledger", () => {
     withLedger((ledger) => {
       const intent = ledger.beginDestroy(WEB, {});
       assert.throws(() => ledger.succeed(intent, {}, ""), /BUG/);
-      assert.deepEqual(ledger.openIntents(), [intent]);
+      assert.deepEqual(ledger.underWay(), [intent]);
     }),
   );
 
@@ -386,11 +387,11 @@ describe("Ledger", () => {
       const elsewhere = ledger.beginDeploy(releaseOf(stackKey("", "db"), "d4"));
       await clock.advance(1);
       const second = ledger.beginDeploy(releaseOf(WEB, "b2"));
-      assert.deepEqual(ledger.openIntents(), [elsewhere, second]);
+      assert.deepEqual(ledger.underWay(), [elsewhere, second]);
       assert.equal(recorded(ledger, first).status, "failed");
       assert.match(recorded(ledger, first).message, /interrupted/);
       const third = ledger.beginDestroy(WEB, {});
-      assert.deepEqual(ledger.openIntents(), [elsewhere, third]);
+      assert.deepEqual(ledger.underWay(), [elsewhere, third]);
       assert.deepEqual(statuses(ledger), ["2 failed", "1 failed"]);
     }),
   );
@@ -410,7 +411,7 @@ describe("Ledger over time", () => {
       ledger.close();
       const again = open();
       assert.deepEqual(again.current(WEB), deployed);
-      assert.deepEqual(again.openIntents(), [intent]);
+      assert.deepEqual(again.underWay(), [intent]);
       assert.deepEqual(again.failures.get(WEB), failure);
       assert.equal(again.pins.get(WEB)?.revision, "b2");
       again.succeed(intent, {}, "recovered");
@@ -423,16 +424,16 @@ describe("Ledger over time", () => {
   );
 
   it(
-    "openIntents() are oldest first, and the same until they are closed",
+    "underWay() are oldest first, and the same until they are closed",
     withLedger(async (ledger, { clock }) => {
       const intents: Intent[] = [];
       for (const name of ["z", "a", "m"]) {
         intents.push(ledger.beginDeploy(releaseOf(stackKey("", name), "a1")));
         await clock.advance(10);
       }
-      assert.deepEqual(ledger.openIntents(), intents);
+      assert.deepEqual(ledger.underWay(), intents);
       ledger.fail(intents[1] ?? assert.fail(), "failed", "x");
-      assert.deepEqual(ledger.openIntents(), [intents[0], intents[2]]);
+      assert.deepEqual(ledger.underWay(), [intents[0], intents[2]]);
     }),
   );
 
@@ -500,7 +501,7 @@ describe("two Ledgers on one file", () => {
       assert.equal(one.takeUp(intent), true);
       assert.equal(other.takeUp(intent), false);
       assert.equal(interrupted(), 0);
-      assert.deepEqual(other.openIntents(), []);
+      assert.deepEqual(other.interrupted(), []);
       assert.equal(other.heldElsewhere(WEB), "2");
       const outcomes = one.decisions.of(WEB, 9).map(({ outcome }) => outcome?.message ?? "none");
       assert.equal(outcomes[0], "none");
@@ -509,9 +510,37 @@ describe("two Ledgers on one file", () => {
       assert.equal(interrupted(), 0);
       one.leave(intent);
       assert.deepEqual([interrupted(), other.isCutOff(WEB)], [1, true]);
+      // A person may stop the stack while somebody waits to take it up.
+      other.stops.set(WEB, new Date(0));
+      assert.equal(other.takeUp(intent), false);
+      other.stops.remove(WEB);
       assert.equal(other.takeUp(intent), true);
       other.succeed(intent, {}, "done");
       assert.equal(other.takeUp(intent), false);
+    }),
+  );
+
+  it(
+    "what ended while nothing could be written is taken up by the process that did it",
+    withLedger((_, { path, open }) => {
+      const ledger = open({ processes: processes("1:a", ["1:a"]) });
+      const intents = [releaseOf(WEB, "a1"), releaseOf(stackKey("", "db"), "d4")]
+        .map((release) => ledger.beginDeploy(release));
+      const [deployed, cut] = intents as [Intent, Intent];
+      const disk = new DatabaseSync(path);
+      disk.exec(
+        "CREATE TRIGGER full BEFORE UPDATE ON intents BEGIN SELECT RAISE(FAIL, 'full'); END",
+      );
+      assert.throws(() => ledger.succeed(deployed, {}, "done"));
+      assert.throws(() => ledger.leave(cut));
+      assert.deepEqual([WEB, stackKey("", "db")].map((each) => ledger.isCutOff(each)), [
+        true,
+        true,
+      ]);
+      disk.exec("DROP TRIGGER full");
+      disk.close();
+      assert.ok(intents.every((each) => ledger.takeUp(each)));
+      assert.deepEqual(ledger.interrupted(), []);
     }),
   );
 
@@ -539,7 +568,7 @@ describe("two Ledgers on one file", () => {
       const heir = { source: "host/b/shop", reference: "" };
       now.handOver(WEB, heir, { also: ["alias"] });
       for (const name of ["db", "heirs"]) now.handOver(stackKey("", name), heir);
-      const left = () => now.openIntents().map(({ id }) => id).sort();
+      const left = () => now.underWay().map(({ id }) => id).sort();
       assert.deepEqual(left(), [kept.id, rollout.id].sort());
       assert.equal(recorded(now, theirs).status, "failed");
       assert.deepEqual(now.owners.get(WEB), { ...heir, adopted: true });
@@ -559,7 +588,7 @@ describe("two Ledgers on one file", () => {
       const now = open({ processes: processes("2:b", ["2:b"]) });
       const heir = { source: "host/b/shop", reference: "" };
       now.handOver(WEB, heir, { releasesOf: source.name });
-      assert.deepEqual(now.openIntents(), []);
+      assert.deepEqual(now.underWay(), []);
       assert.equal(recorded(now, left).status, "failed");
       const whose = now.history(WEB, 9).map((each) => formerOwner(each, heir)?.source);
       assert.deepEqual(whose, [source.name, undefined]);
@@ -598,8 +627,8 @@ describe("two Ledgers on one file", () => {
         });
       }
       assert.deepEqual(statuses(two), ["1 applying"]);
-      assert.deepEqual(two.openIntents(), []);
-      assert.deepEqual(one.openIntents(), [intent]);
+      assert.deepEqual(two.interrupted(), []);
+      assert.deepEqual(one.underWay(), [intent]);
       two.beginDeploy(releaseOf(stackKey("prod", "web"), "b2"));
       one.succeed(intent, {}, "done");
       two.beginDeploy(releaseOf(WEB, "b2"));
@@ -647,7 +676,7 @@ describe("two Ledgers on one file", () => {
     withLedger((ledger, { open }) => {
       const ranBefore = ["db", "web"];
       ledger.beginDecided(releaseOf(WEB, "a1"), ledger.mark(WEB), { ranBefore });
-      assert.deepEqual(open().openIntents().map((each) => each.ranBefore), [ranBefore]);
+      assert.deepEqual(open().underWay().map((each) => each.ranBefore), [ranBefore]);
     }),
   );
 
@@ -785,7 +814,7 @@ describe("two Ledgers on one file", () => {
       const one = open({ processes: processes("1:a", ["1:a"]) });
       const intent = one.beginDeploy(releaseOf(WEB, "a1"));
       const two = open({ processes: processes("2:b", ["2:b"]) });
-      assert.deepEqual(two.openIntents(), [intent]);
+      assert.deepEqual(two.underWay(), [intent]);
       two.beginDeploy(releaseOf(WEB, "b2"));
       assert.deepEqual(statuses(two), ["2 applying", "1 failed"]);
     }),

@@ -110,7 +110,7 @@ describe("Ledger in trouble", () => {
         assert.deepEqual(decision?.changes, [{ input: "compose.yaml", from: "1", to: "2" }]);
         assert.deepEqual(decision?.services.map(({ name }) => name), ["web"]);
         assert.equal(decision?.outcome?.status, "succeeded");
-        assert.deepEqual(ledger.openIntents().map(({ key: { name } }) => name), ["wiki"]);
+        assert.deepEqual(ledger.underWay().map(({ key: { name } }) => name), ["wiki"]);
         ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "d4")), {}, "x");
         assert.equal(ledger.current(WEB)?.number, 4);
       } finally {
@@ -353,7 +353,7 @@ describe("Ledger on a small disk", { skip: mounting !== undefined }, () => {
           assert.throws(() => ledger.beginDeploy(releaseOf(WEB, "b2", { model })), isFull);
         }
         assert.deepEqual(ledger.current(WEB), before);
-        assert.deepEqual(ledger.openIntents(), []);
+        assert.deepEqual(ledger.underWay(), []);
         const reader = openLedger(path, { onlyReads: true });
         assert.deepEqual(reader.current(WEB), before);
         reader.close();

@@ -51,11 +51,11 @@ describe("the processes of a data directory", () => {
       two.leave();
     }));
 
-  it("have one name in a process, and those of an earlier version are told by their ids", () =>
+  it("have a name for each ledger, and those of an earlier version are told by their ids", () =>
     inDirectory((directory) => {
       const { own, isAlive } = processesOf(directory);
-      assert.equal(processesOf(directory).own, own);
-      assert.match(own, new RegExp(`^${process.pid}@[\\w.-]+:\\d+:\\d+$`));
+      assert.notEqual(processesOf(directory).own, own);
+      assert.match(own, new RegExp(`^${process.pid}@[\\w.-]+:\\d+:\\d+:[\\w-]{36}$`));
       assert.equal(isAlive(systemProcessOwner().id), true);
       for (const id of ["", `${process.pid}:1`, "x"]) assert.equal(isAlive(id), false, id);
       return Promise.resolve();
@@ -79,7 +79,7 @@ describe("the processes of a data directory", () => {
           });
           try {
             assert.match(ledger.heldElsewhere(WEB) ?? "", /^\d+@/);
-            assert.deepEqual(ledger.openIntents(), []);
+            assert.deepEqual(ledger.interrupted(), []);
             assert.throws(() => ledger.beginDestroy(WEB, {}), { code: "conflict" });
             const ended = once(child, "exit");
             // Deno's kill() closes standard input first, at which it would end by itself.
@@ -90,7 +90,7 @@ describe("the processes of a data directory", () => {
             while (ledger.heldElsewhere(WEB) !== undefined && Date.now() < deadline) {
               await systemClock.sleep(20, new AbortController().signal);
             }
-            assert.equal(ledger.openIntents().length, 1);
+            assert.equal(ledger.interrupted().length, 1);
             const left = await locks(directory);
             assert.equal(left.length, 1);
             ledger.beginDestroy(WEB, {});
