@@ -42,7 +42,7 @@ export function createProjects(
       if (current === undefined) return undefined;
       const services = current.swarm === undefined ? ledger.services(current) : undefined;
       const idle = ledger.stops.idle(key) ?? (services && idleOrphans(services, observed)) ?? [];
-      if (isStopped) ledger.stops.set(key, clock.now(), idle);
+      if (isStopped) ledger.stop(key, idle);
       else ledger.stops.remove(key);
       return idle;
     },

@@ -58,7 +58,6 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<RunEnd | void> {
   const { key, service } = work;
-  const isDue = work.origin === "automatic" && work.adopts === undefined;
   const tell = (status: RunTarget["status"], message: string) =>
     reporter.target({ context: key.context, stack: key.name, status, message });
   const skipped = (message: string): RunEnd => {
@@ -67,7 +66,7 @@ export async function runJob(
   };
   const owner = recordedOwner(anyParts.ledger, key)?.source;
   if (owner !== undefined) reporter.describe({ owner });
-  if (isDue && anyParts.ledger.stops.get(key) !== undefined) return skipped(STOPPED);
+  if (isOfStopped(anyParts, work)) return skipped(STOPPED);
   tell("running", "starting");
   let code: number | undefined;
   let failed = true;
@@ -84,7 +83,12 @@ export async function runJob(
     ended = measuredJob(parts, found, spec);
     const made = createRun(parts, jobs, { work, found, spec, by, progress }, signal);
     run = made;
-    code = await runThrough(parts, made, { work, spec, by }, signal);
+    const end = await runThrough(parts, made, { work, spec, by }, signal);
+    if (end === "stopped") {
+      failed = false;
+      return skipped(STOPPED);
+    }
+    code = end;
     if ((code ?? 0) !== 0) {
       const what = `container ${key.name}/${service} ran and exited with status ${code}`;
       throw errors.deploy_failed(`${what}${made.output}`);
@@ -102,6 +106,12 @@ export async function runJob(
     ended?.(failed);
     jobs.results.set(work, code, ended === undefined);
   }
+}
+
+/** Whether a job is due by its schedule in a stack that a person stopped; what runs already is ended. */
+function isOfStopped({ ledger }: Pick<PipelineParts, "ledger">, work: RunJob): boolean {
+  const isDue = work.origin === "automatic" && work.adopts === undefined;
+  return isDue && ledger.stops.get(work.key) !== undefined;
 }
 
 /**
@@ -182,13 +192,16 @@ function createRun(
   return new JobRun(facts, swarmJobs({ ...facts, swarm, service: found.swarm, auth }));
 }
 
-/** Begins or adopts a run, and returns its container's exit code. Ends as {@link whileOwned} does. */
+/**
+ * Begins or adopts a run, and returns its container's exit code; `stopped` where a person stopped the stack
+ * while this waited. Ends as {@link whileOwned} does.
+ */
 async function runThrough(
   parts: PipelineParts,
   run: AnyRun,
   { work, spec, by }: Pick<JobToRun, "work" | "spec" | "by">,
   signal: AbortSignal,
-): Promise<number | undefined> {
+): Promise<number | undefined | "stopped"> {
   const locks = locksOfJob(parts.ledger, work.key, spec.stopServices);
   const through = async (within: AbortSignal, ask: () => void) => {
     const begin = async () => {
@@ -196,19 +209,19 @@ async function runThrough(
       // One that an earlier process began is taken over in any case, to be ended.
       if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
       within.throwIfAborted();
+      if (isOfStopped(parts, work)) return "stopped";
       await withOwnStops(parts, work, spec, within);
       await run.begin(within);
     };
-    const end = () => run.end(within);
+    const end = async (begun: "stopped" | void) => begun ?? await run.end(within);
     // Given up, it would leave what it stopped down.
     const wait = work.adopts === undefined ? outwaitProcess : waitForProcess;
     // A job that stops services holds their stacks' locks to its end: nobody may start them. Any
     // other holds its own only while it begins, since deployments look for its container.
     if (spec.stopServices.length > 0) {
-      return await locked(parts, locks, async () => await begin().then(end), signal, wait);
+      return await locked(parts, locks, async () => await end(await begin()), signal, wait);
     }
-    await locked(parts, locks, begin, signal, wait);
-    return await end();
+    return await end(await locked(parts, locks, begin, signal, wait));
   };
   return await whileOwned(parts, { keys: [work.key, ...locks], owners: [by] }, through, signal);
 }

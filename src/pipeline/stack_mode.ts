@@ -30,7 +30,7 @@ import { type Owned, requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
 import { endRunsWith } from "./owner/end_others_runs.ts";
 import { keeping } from "./owner/whose.ts";
-import { cannotManage } from "./decide/swarm_now.ts";
+import { managesServices, mayHaveServices } from "./decide/manages_services.ts";
 import { wantedOwner } from "./stack_owner.ts";
 
 /** The mode of a release: `swarm` is set for services of a swarm. */
@@ -64,7 +64,7 @@ export async function requireChangeableMode(
   const { key, swarm } = target;
   const wanted: Mode = swarm === undefined ? {} : { swarm };
   if (recorded === undefined) {
-    if (swarm === undefined && !await managesServices(parts, key, undefined, signal)) return;
+    if (swarm === undefined && !await mayHaveServices(parts, key, signal)) return;
     const other: Mode = swarm === undefined ? { swarm: {} } : {};
     const [first] = (await ofMode(parts, key, other, signal)).map(({ name }) => name).sort();
     if (first === undefined) return;
@@ -83,28 +83,6 @@ export async function requireChangeableMode(
   const owned = { parts: all, claim: claimOf(parts.ledger, key), takes: false };
   requireOwner(key, wantedOwner(target), owned, `changed to ${wordsFor(wanted)}`);
   if (swarm !== undefined) await requireNamedVolumes(parts, key, signal);
-}
-
-/**
- * Whether a stack may have services on its engine: true on a manager, also where
- * `CONTAINER_SWARM_FEATURES` is off unless the stack is recorded as containers; false where the
- * engine has left its swarm.
- *
- * Throws `engine_refused` where recorded services go on in a swarm that the engine cannot be asked about
- * now: taking them for gone would run everything twice, or leave them for ever.
- */
-export async function managesServices(
-  { host }: Pick<PipelineParts, "host">,
-  key: StackKey,
-  recorded: Mode | undefined,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const isContainers = recorded !== undefined && recorded.swarm === undefined;
-  const { swarm: role } = await (isContainers ? host : host.engine).info(signal);
-  if (recorded?.swarm === undefined || role === "manager" || role === "inactive") {
-    return role === "manager";
-  }
-  throw cannotManage(`${key.name} is a stack of a swarm`);
 }
 
 /** Containers or services with a stack's name, also those that Stackwright did not deploy. */

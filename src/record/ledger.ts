@@ -1,5 +1,4 @@
 import {
-  type AdoptionNotes,
   errors,
   formerOwner,
   isSameOwner,
@@ -13,7 +12,7 @@ import { forgetGoneStacks, forgetReleases } from "./forget_releases.ts";
 import type { Intent } from "./intents.ts";
 import type { Pin } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
-import { LedgerTables } from "./ledger_tables.ts";
+import { LedgerIntents } from "./ledger_intents.ts";
 
 export type { Intent } from "./intents.ts";
 export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
@@ -38,7 +37,7 @@ interface Begun {
  * Every call throws `data_dir_unusable` when the disk is full or read-only, and `ledger_unusable`
  * when the database is damaged.
  */
-export class Ledger extends LedgerTables {
+export class Ledger extends LedgerIntents {
   /**
    * Records that `release` is about to be applied. Nothing may be changed before this returns.
    * Closes the stack's intents that ended processes left open: this release replaces theirs.
@@ -71,35 +70,6 @@ export class Ledger extends LedgerTables {
   }
 
   /**
-   * Records which orphans an open deploy stops for good and what it copies, before it does: whoever resumes
-   * it starts them again, and makes half of the copies no more than the others.
-   */
-  noteAdoption(intent: Intent, notes: AdoptionNotes): void {
-    this.database.transaction(() => this.intents.noteAdoption(intent, notes));
-  }
-
-  /**
-   * Takes up an intent that ended work left open: from now on work of this process is at it, and what had
-   * been decided before has come to no end. Returns false where it is closed, waits, or others are at it.
-   */
-  takeUp(intent: Intent): boolean {
-    return this.database.transaction(() => {
-      const isOurs = !this.waits(intent) && this.intents.takeUp(intent);
-      if (isOurs) this.decisions.cutOff(intent.key);
-      return isOurs;
-    });
-  }
-
-  /**
-   * Leaves an open intent that work of this process was at to the next look at the stack: of this process in
-   * any case, also on a full disk, and of others where that can be written down.
-   */
-  leave(intent: Intent): void {
-    this.intents.rest(intent);
-    this.database.transaction(() => this.intents.leave(intent));
-  }
-
-  /**
    * Records that a stack is about to be removed, in the name of `by`; see {@link beginDeploy}. Throws
    * `conflict` as well while a person holds it: whoever decided may have waited since.
    */
@@ -114,7 +84,7 @@ export class Ledger extends LedgerTables {
     this.database.transaction(() => {
       requireNotHeld(key, this.holds.get(key), "removed");
       this.#takeOver(key);
-      this.intents.add(intent, this.#now());
+      this.intents.add(intent, this.now());
     });
     return intent;
   }
@@ -138,13 +108,13 @@ export class Ledger extends LedgerTables {
     if (releaseId === undefined) {
       throw errors.internal("BUG: intent without release");
     }
-    this.#ending(intent, () => {
+    this.ending(intent, () => {
       this.releases.makeCurrent(key, releaseId, images);
-      this.releases.setStatus(releaseId, "deployed", this.redact(message, key), this.#now());
+      this.releases.setStatus(releaseId, "deployed", this.redact(message, key), this.now());
       if (!keepsFailure) this.failures.clear(key);
       if (unpins) this.pins.remove(key);
       this.pins.end(key, intent.id, "succeeded");
-      this.#finish(intent, "succeeded", message);
+      this.finish(intent, "succeeded", message);
       forgetReleases(this.database, key);
     });
   }
@@ -159,9 +129,9 @@ export class Ledger extends LedgerTables {
     message: string,
     stopped: readonly string[] = intent.ranBefore,
   ): void {
-    this.#ending(intent, () => {
+    this.ending(intent, () => {
       if (stopped !== intent.ranBefore) this.intents.noteStopped(intent, stopped);
-      this.#fail(intent, status, message);
+      this.giveUp(intent, status, message);
       forgetReleases(this.database, intent.key);
     });
   }
@@ -171,7 +141,7 @@ export class Ledger extends LedgerTables {
    * stays, and with `keepsOwner` its owner.
    */
   destroyed(intent: Intent, message: string, { keepsOwner = false } = {}): void {
-    this.#ending(intent, () => {
+    this.ending(intent, () => {
       this.releases.forgetCurrent(intent.key);
       this.failures.clear(intent.key);
       const { pins, stops, reconciliations, holds, deferred, discovered } = this;
@@ -179,8 +149,8 @@ export class Ledger extends LedgerTables {
         table.remove(intent.key);
       }
       if (!keepsOwner) this.owners.remove(intent.key);
-      this.#finish(intent, "succeeded", message);
-      forgetGoneStacks(this.database, this.#now());
+      this.finish(intent, "succeeded", message);
+      forgetGoneStacks(this.database, this.now());
     });
   }
 
@@ -215,7 +185,7 @@ export class Ledger extends LedgerTables {
       }
       for (const each of keys) this.deferred.remove(each, (asker) => !isSameOwner(asker, owner));
       for (const each of left) {
-        this.#fail(each, "failed", "interrupted; the stack was handed over");
+        this.giveUp(each, "failed", "interrupted; the stack was handed over");
       }
     });
   }
@@ -276,8 +246,8 @@ export class Ledger extends LedgerTables {
       ...(adoption && { adoption }),
     };
     this.#takeOver(key);
-    this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.#now());
-    this.intents.add(intent, this.#now());
+    this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.now());
+    this.intents.add(intent, this.now());
     return intent;
   }
 
@@ -288,30 +258,7 @@ export class Ledger extends LedgerTables {
 
   #takeOver(key: StackKey): void {
     for (const intent of this.intents.leftOpen(key)) {
-      this.#fail(intent, "failed", "interrupted; a later release took its place");
+      this.giveUp(intent, "failed", "interrupted; a later release took its place");
     }
-  }
-
-  /** Closes an intent. Its work has ended also where that cannot be written: the next look finishes it. */
-  #ending(intent: Intent, write: () => void): void {
-    this.intents.rest(intent);
-    this.database.transaction(write);
-  }
-
-  #fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
-    const { key, releaseId } = intent;
-    if (releaseId !== undefined) {
-      this.releases.setStatus(releaseId, status, this.redact(message, key), this.#now());
-    }
-    this.pins.end(key, intent.id, "failed");
-    this.#finish(intent, status, message);
-  }
-
-  #finish(intent: Intent, outcome: string, message: string): void {
-    this.intents.finish(intent, outcome, this.redact(message, intent.key), this.#now());
-  }
-
-  #now(): number {
-    return this.clock.now().getTime();
   }
 }

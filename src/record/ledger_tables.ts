@@ -5,7 +5,7 @@ import { DeferredDeployments } from "./deferred.ts";
 import { DiscoveredStacks } from "./discovered_stacks.ts";
 import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
-import { type Intent, Intents } from "./intents.ts";
+import { Intents } from "./intents.ts";
 import { LedgerDatabase, type OpeningOptions } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
 import { Owners } from "./owners.ts";
@@ -141,9 +141,6 @@ export class LedgerTables {
   readonly isUnderWay: Intents["isOpen"] = (key, kind) => this.intents.isOpen(key, kind);
   /** Whether one of {@link interrupted} is of a stack. */
   readonly isCutOff: Intents["isCutOff"] = (key) => this.intents.isCutOff(key);
-  /** Whether an interrupted deployment waits: what a person stopped is made and started by nobody else. */
-  readonly waits = ({ key, kind }: Pick<Intent, "key" | "kind">): boolean =>
-    kind === "deploy" && this.stops.get(key) !== undefined;
   /** Checks that the ledger can be written, by taking its write lock. */
   readonly checkWritable: LedgerDatabase["checkWritable"] = () => this.database.checkWritable();
 

@@ -95,6 +95,17 @@ describe("a swarm that is not up yet after a reboot", () => {
       await requireService(world, "1");
     }));
 
+  it("gets no containers beside services of their name, of which nothing is recorded", () =>
+    inSwarm(async (world) => {
+      world.fake?.saySwarm("locked");
+      await commit(world, shop("1"), { swarm: { enabled: false } });
+      assert.match(JSON.stringify(await pollTo(world, "failed")), /may be in a swarm which/);
+      assert.deepEqual(await states(world), {});
+      world.fake?.saySwarm(undefined);
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await states(world), { "web-1": "running" });
+    }));
+
   it("leaves a rollback that was cut off open, which is finished when it is up", () =>
     inSwarm(async (world) => {
       const open = () => rows(world, "SELECT id FROM intents WHERE closed_at IS NULL").length;

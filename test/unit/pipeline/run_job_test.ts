@@ -303,6 +303,15 @@ describe("runJob()", () => {
     assert.deepEqual(stopped, []);
   });
 
+  it("runs nothing in a stack that a person stopped while the run waited for its lock", async () => {
+    const { stopped, end } = await stopping(
+      [runningContainer("shop", "web")],
+      (ledger) => ledger.stop(stackKey("", "evil")),
+    );
+    assert.match(end, /^not run: its stack was stopped over the API/);
+    assert.deepEqual(stopped, []);
+  });
+
   it("stops nothing that another source deployed while the run looked at another project", async () => {
     const { stopped, end } = await stopping(
       [runningContainer("shop", "web")],

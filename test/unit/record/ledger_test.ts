@@ -521,6 +521,21 @@ describe("two Ledgers on one file", () => {
   );
 
   it(
+    "stop() gives up a removal that was cut off, and none that somebody is at",
+    withLedger((_, { open }) => {
+      const before = open({ processes: processes("1:a", []) });
+      before.beginDestroy(WEB, {});
+      const running = open({ processes: processes("2:b", ["2:b"]) });
+      const other = stackKey("", "db");
+      const intent = running.beginDestroy(other, {});
+      const ledger = open({ processes: processes("3:c", ["2:b"]) });
+      for (const each of [WEB, other]) ledger.stop(each);
+      assert.deepEqual(ledger.underWay(), [intent]);
+      assert.ok(ledger.stops.get(WEB) && ledger.stops.get(other));
+    }),
+  );
+
+  it(
     "what ended while nothing could be written is taken up by the process that did it",
     withLedger((_, { path, open }) => {
       const ledger = open({ processes: processes("1:a", ["1:a"]) });

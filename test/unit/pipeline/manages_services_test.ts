@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { EngineInfo } from "../../../src/docker/engine.ts";
 import { stackKey } from "../../../src/model/mod.ts";
-import { managesServices } from "../../../src/pipeline/stack_mode.ts";
+import { managesServices } from "../../../src/pipeline/decide/manages_services.ts";
 
 type Parts = Parameters<typeof managesServices>[0];
 type Role = EngineInfo["swarm"];

@@ -1,0 +1,79 @@
+import type { AdoptionNotes, StackKey } from "../model/mod.ts";
+import type { Intent } from "./intents.ts";
+import { LedgerTables } from "./ledger_tables.ts";
+
+/** How what was begun goes on, waits and ends. */
+export class LedgerIntents extends LedgerTables {
+  /**
+   * Records which orphans an open deploy stops for good and what it copies, before it does: whoever resumes
+   * it starts them again, and makes half of the copies no more than the others.
+   */
+  noteAdoption(intent: Intent, notes: AdoptionNotes): void {
+    this.database.transaction(() => this.intents.noteAdoption(intent, notes));
+  }
+
+  /**
+   * Takes up an intent that ended work left open: from now on work of this process is at it, and what had
+   * been decided before has come to no end. Returns false where it is closed, waits, or others are at it.
+   */
+  takeUp(intent: Intent): boolean {
+    return this.database.transaction(() => {
+      const isOurs = !this.waits(intent) && this.intents.takeUp(intent);
+      if (isOurs) this.decisions.cutOff(intent.key);
+      return isOurs;
+    });
+  }
+
+  /** Whether an interrupted deployment waits: what a person stopped is made and started by nobody else. */
+  waits({ key, kind }: Intent): boolean {
+    return kind === "deploy" && this.stops.get(key) !== undefined;
+  }
+
+  /**
+   * Records that a person stopped a stack, of which nothing more is removed then; see {@link Stops.set}. May be
+   * called twice.
+   */
+  stop(key: StackKey, idle?: readonly string[]): void {
+    this.database.transaction(() => {
+      this.stops.set(key, this.clock.now(), idle);
+      for (const each of this.intents.ended(key).filter(({ kind }) => kind === "destroy")) {
+        this.giveUp(each, "failed", "interrupted; a person stopped the stack");
+      }
+    });
+  }
+
+  /**
+   * Leaves an open intent that work of this process was at to the next look at the stack: of this process in
+   * any case, also on a full disk, and of others where that can be written down.
+   */
+  leave(intent: Intent): void {
+    this.intents.rest(intent);
+    this.database.transaction(() => this.intents.leave(intent));
+  }
+
+  /** Closes an intent. Its work has ended also where that cannot be written: the next look finishes it. */
+  protected ending(intent: Intent, write: () => void): void {
+    this.intents.rest(intent);
+    this.database.transaction(write);
+  }
+
+  /** Closes an intent that comes to no good end; call it in a transaction. */
+  protected giveUp(intent: Intent, status: "failed" | "rolled_back", message: string): void {
+    const { key, releaseId } = intent;
+    if (releaseId !== undefined) {
+      this.releases.setStatus(releaseId, status, this.redact(message, key), this.now());
+    }
+    this.pins.end(key, intent.id, "failed");
+    this.finish(intent, status, message);
+  }
+
+  /** Closes an intent with its outcome; call it in a transaction. */
+  protected finish(intent: Intent, outcome: string, message: string): void {
+    this.intents.finish(intent, outcome, this.redact(message, intent.key), this.now());
+  }
+
+  /** Milliseconds since 1970. */
+  protected now(): number {
+    return this.clock.now().getTime();
+  }
+}
