@@ -43,7 +43,11 @@ export function createProjects(
       const services = current.swarm === undefined ? ledger.services(current) : undefined;
       const idle = ledger.stops.idle(key) ?? (services && idleOrphans(services, observed)) ?? [];
       if (isStopped) ledger.stop(key, idle);
-      else ledger.stops.remove(key);
+      else {
+        ledger.stops.remove(key);
+        // What an action before goes on with ends meanwhile: a removal that ran into its timeout.
+        ledger.reconciliations.resume(key);
+      }
       return idle;
     },
     recreateRecorded: async (key, what, signal) =>

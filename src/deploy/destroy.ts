@@ -14,6 +14,8 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import { inOrder } from "../compose/mod.ts";
+import { inServiceOrder } from "./in_service_order.ts";
+import { requireFew } from "./observe.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** What a stack is made of, by its engine or swarm. */
@@ -66,6 +68,8 @@ export async function destroyStack(
 ): Promise<RemovedData> {
   const project = { [COMPOSE_LABELS.project]: destroy.key.name };
   const all = await engine.listContainers(project, signal);
+  // What was looked at before may be another list: an engine of another context tells of what it likes.
+  requireFew(destroy.key, { containers: all });
   const { goes: containers, kept } = sortedOut("container", all, destroy.whyKept);
   for (const { id } of inRemovalOrder(containers, destroy.dependsOn)) {
     destroy.requireStill?.();
@@ -260,5 +264,5 @@ export async function removeUnusedImages(
 function inRemovalOrder(containers: readonly ObservedContainer[], dependsOn: Destroy["dependsOn"]) {
   const services = [...new Set(containers.map((each) => each.service))];
   const order = inOrder(services, (name) => own(dependsOn, name) ?? []).reverse();
-  return [...containers].sort((a, b) => order.indexOf(a.service) - order.indexOf(b.service));
+  return inServiceOrder(containers, order);
 }

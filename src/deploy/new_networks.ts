@@ -12,6 +12,7 @@ import {
   withFollowers,
 } from "../model/mod.ts";
 import type { ChangedNetwork } from "./changed_networks.ts";
+import { inServiceOrder } from "./in_service_order.ts";
 
 /** The plans, with a replacement for each service that uses a network to be made anew. */
 export function withNewNetworks(
@@ -111,12 +112,11 @@ export async function removeNetworks(
   const dependsOn = (name: string) =>
     release.services.find((each) => each.name === name)?.dependsOn ?? [];
   const order = inOrder(release.services.map((each) => each.name), dependsOn);
-  const place = ({ service }: ObservedContainer) => order.indexOf(service);
   const connected = membersOf(all);
   const ids = new Set(networks.flatMap((each) => connected.get(each.id) ?? []).map(({ id }) => id));
-  const members = all.filter((each) => ids.has(each.id))
-    .filter(({ state }) => state !== "exited" && state !== "created")
-    .sort((a, b) => place(b) - place(a));
+  const running = all.filter((each) => ids.has(each.id))
+    .filter(({ state }) => state !== "exited" && state !== "created");
+  const members = inServiceOrder(running, order).reverse();
   onStop(members.map((each) => each.id));
   for (const { id } of members) await engine.stopContainer(id, undefined, signal);
   for (const { id } of networks) await engine.removeNetwork(id, signal);

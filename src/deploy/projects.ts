@@ -11,7 +11,9 @@ import {
 } from "../model/mod.ts";
 import { destroyStack, type RemovedData } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
+import { inServiceOrder } from "./in_service_order.ts";
 import { isDown } from "./left_orphans.ts";
+import { requireFew } from "./observe.ts";
 import { clearHalfReplaced, isHalfReplaced } from "./compose/half_replaced.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
@@ -125,10 +127,11 @@ export class Projects {
       .sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
-  /** The containers of a project, sorted by name. Throws `not_found`. */
+  /** The containers of a project, sorted by name. Throws `not_found`, and as {@link requireFew} does. */
   async describe(key: StackKey, signal: AbortSignal): Promise<ContainerSummary[]> {
     const engine = await this.#parts.engine(key.context);
     const found = await containersOf(engine, { [COMPOSE_LABELS.project]: key.name }, signal);
+    requireFew(key, { containers: found });
     if (found.length === 0) throw unknownProject();
     return found.sort((a, b) => a.name < b.name ? -1 : 1);
   }
@@ -217,6 +220,7 @@ export class Projects {
       const engine = await this.#parts.engine(key.context);
       const labels = { [COMPOSE_LABELS.project]: key.name };
       const containers = await containersOf(engine, labels, within);
+      requireFew(key, { containers });
       const isGone = containers.length === 0 &&
         (await engine.listNetworks(labels, within)).length === 0;
       if (isGone) throw unknownProject();
@@ -288,7 +292,7 @@ async function stop(
 function ordered<Container extends ObservedContainer>(containers: readonly Container[]) {
   const labels = new Map(containers.map((each) => [each.service, each.labels]));
   const order = inOrder([...labels.keys()], (name) => dependenciesInLabels(labels.get(name) ?? {}));
-  return containers.toSorted((a, b) => order.indexOf(a.service) - order.indexOf(b.service));
+  return inServiceOrder(containers, order);
 }
 
 function statusOf(containers: readonly ObservedContainer[]): string {

@@ -124,8 +124,9 @@ export async function finishRollout(
     return result;
   }
   const images = { ...result.images, ...beside };
-  const { note: said = "deployed", remembers, unpins = false } = work;
-  parts.ledger.succeed(intent, images, said, { keepsFailure: remembers === false, unpins });
+  const { note: said = "deployed", remembers, unpins, starts } = work;
+  const ends = { keepsFailure: remembers === false, unpins, starts };
+  parts.ledger.succeed(intent, images, said, ends);
   await tidyUp(parts, work, ran, signal);
   return { ...result, images };
 }

@@ -66,7 +66,7 @@ export async function destroyTarget(
  * Destroys a stack. A failure ends the intent, for whoever asks for it to ask again: at the next
  * start the stack may be wanted. One that is cut off is finished then, but not what `isAsked`: a person whose
  * request ended early hears that it failed, and may have started the stack again. Until a run wants the
- * stack again, nobody brings back what is gone: a repair and the next destroy would take turns.
+ * stack again, or a person starts it, nobody brings back what is gone: a repair and the next destroy would take turns.
  */
 async function destroyNow(
   parts: PipelineParts,
@@ -89,7 +89,7 @@ async function destroyNow(
       if (!isAsked) signal.throwIfAborted();
       parts.ledger.fail(intent, "failed", messageOf(error));
     }
-    parts.ledger.reconciliations.remove(key);
+    parts.ledger.reconciliations.suspend(key);
     throw error;
   }
 }

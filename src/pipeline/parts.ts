@@ -151,6 +151,8 @@ export interface DecidedRollout
   readonly ask?: () => void;
   /** Whether its success ends a pin that is there by then; false by default. */
   readonly unpins?: boolean;
+  /** Whether its success ends a person's stop of before; false by default. */
+  readonly starts?: boolean;
   /** What the history says of the release on success; `deployed` by default. */
   readonly note?: string;
 }

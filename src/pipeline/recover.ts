@@ -207,7 +207,7 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
     // As a destroy that fails: who wants it asks again, and a person may start the stack.
     const error = toStackwrightError(thrown, "finishing an interrupted destroy");
     parts.ledger.fail(intent, "failed", error.message);
-    parts.ledger.reconciliations.remove(intent.key);
+    parts.ledger.reconciliations.suspend(intent.key);
     teller?.tell({ kind: "ended", end: { status: "failed", message: error.message, error } });
   }
 }

@@ -92,16 +92,17 @@ export class Ledger extends LedgerIntents {
   /**
    * Closes an intent whose release is healthy, and makes that release the current one. Forgets the
    * stack's failure unless `keepsFailure`: then it is of another release that is still wanted. With `unpins` ends
-   * the pin that a person's rollback before has left; one that comes later, while the rollout is tidied up
-   * after, is another.
+   * the pin that a person's rollback before has left, and with `starts` a person's stop; those that come later,
+   * while the rollout is tidied up after, are others.
    */
   succeed(
     intent: Intent,
     images: Readonly<Record<string, string>>,
     message: string,
-    { keepsFailure = false, unpins = false }: {
+    { keepsFailure = false, unpins = false, starts = false }: {
       readonly keepsFailure?: boolean;
-      readonly unpins?: boolean;
+      readonly unpins?: boolean | undefined;
+      readonly starts?: boolean | undefined;
     } = {},
   ): void {
     const { key, releaseId } = intent;
@@ -113,6 +114,7 @@ export class Ledger extends LedgerIntents {
       this.releases.setStatus(releaseId, "deployed", this.redact(message, key), this.now());
       if (!keepsFailure) this.failures.clear(key);
       if (unpins) this.pins.remove(key);
+      if (starts) this.stops.remove(key);
       this.pins.end(key, intent.id, "succeeded");
       this.finish(intent, "succeeded", message);
       forgetReleases(this.database, key);

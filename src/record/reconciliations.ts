@@ -29,10 +29,28 @@ interface RestartedContainer {
 
 /** Records how each stack, as deployed, reacts to events of its containers, with restarts and drift. */
 export class Reconciliations extends RedactedTable {
-  /** How a stack reacts; `undefined` when nothing was recorded. */
+  /** How a stack reacts; `undefined` when nothing was recorded, or that is suspended. */
   get(key: StackKey): ReconciliationOptions | undefined {
     const row = this.database.rowOf("reconciliations", key);
-    return row && { drift: "report", ...jsonIn(row, "options") };
+    const { isSuspended, ...options } = row ? jsonIn(row, "options") : { isSuspended: true };
+    return isSuspended ? undefined : { drift: "report", ...options };
+  }
+
+  /** Has a stack not react until it is resumed or settled, and forgets its restarts and drift. */
+  suspend(key: StackKey): void {
+    const row = this.database.rowOf("reconciliations", key);
+    this.remove(key);
+    if (row === undefined) return;
+    const suspended = JSON.stringify({ ...jsonIn(row, "options"), isSuspended: true });
+    this.database.put("reconciliations", key, { options: suspended });
+  }
+
+  /** Has a stack react again as before {@link suspend}. May be called for any. */
+  resume(key: StackKey): void {
+    const row = this.database.rowOf("reconciliations", key);
+    if (row === undefined) return;
+    const { isSuspended: _, ...options } = jsonIn(row, "options");
+    this.settle(key, options);
   }
 
   /** Records how a stack reacts; writes only changes. */

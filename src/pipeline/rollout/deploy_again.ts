@@ -99,6 +99,7 @@ export async function carryOutTold(
     automatic: false,
     progress: (text: string) => teller.tell({ kind: "step", text }),
     note: done,
+    starts: true,
   };
   teller.begin("deploy", decided, plan.services);
   let end: TargetEnd;
@@ -114,6 +115,5 @@ export async function carryOutTold(
     throw thrown;
   }
   if (end.status === "failed") throw errors.deploy_failed(end.message);
-  parts.ledger.stops.remove(wanted.key);
   return "done";
 }

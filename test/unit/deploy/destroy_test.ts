@@ -40,6 +40,15 @@ describe("destroyStack()", () => {
     assert.ok(!engine.calls.some((each) => each.includes("other") || each.includes("volume")));
   });
 
+  it("touches nothing where the engine tells of more than may be looked at", async () => {
+    const engine = createMemoryEngine(
+      Array.from({ length: 20_000 }, (_, at) => runningContainer("shop", `s${at}`)),
+    );
+    const destroyed = destroyStack(engine, DESTROY, SIGNAL);
+    await assert.rejects(destroyed, { code: "engine_refused", message: /20000 containers/ });
+    assert.deepEqual(engine.calls.filter((each) => /^(?:stop|remove) /.test(each)), []);
+  });
+
   it("stops each container, with its own grace period, before it is removed", async () => {
     const engine = shop();
     await destroyStack(engine, DESTROY, SIGNAL);

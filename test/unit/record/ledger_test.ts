@@ -190,7 +190,7 @@ describe("Ledger", () => {
   );
 
   it(
-    "succeed() ends the pin that was there where it is told so; one that comes later stays",
+    "succeed() ends the pin and the stop that were there where it is told so; later ones stay",
     withLedger((ledger) => {
       const pin = {
         releaseId: deploy(ledger, WEB, "a1").id,
@@ -198,10 +198,14 @@ describe("Ledger", () => {
         pinnedAt: new Date(1),
       };
       ledger.pins.set(WEB, pin);
+      ledger.stop(WEB);
       ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "b2")), {}, "deployed");
       assert.deepEqual(ledger.pins.get(WEB), pin);
-      ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "c3")), {}, "deployed", { unpins: true });
+      assert.ok(ledger.stops.get(WEB));
+      const ends = { unpins: true, starts: true };
+      ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "c3")), {}, "deployed", ends);
       assert.equal(ledger.pins.get(WEB), undefined);
+      assert.equal(ledger.stops.get(WEB), undefined);
     }),
   );
 

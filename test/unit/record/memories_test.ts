@@ -464,7 +464,13 @@ describe("Reconciliations", () => {
       reconciliations.settle(THERE, { ...options, enabled: false });
       assert.deepEqual(reconciliations.get(WEB), options);
       assert.equal(reconciliations.get(THERE)?.enabled, false);
+      reconciliations.suspend(WEB);
+      reconciliations.suspend(WEB);
+      assert.equal(reconciliations.get(WEB), undefined);
+      reconciliations.resume(WEB);
+      assert.deepEqual(reconciliations.get(WEB), options);
       ledger.destroyed(ledger.beginDestroy(WEB, {}), "gone");
+      reconciliations.resume(WEB);
       assert.equal(reconciliations.get(WEB), undefined);
       assert.equal(reconciliations.get(THERE)?.enabled, false);
     }),
