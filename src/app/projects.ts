@@ -34,15 +34,19 @@ export function createProjects(
     isStack: (key) => ledger.current(key)?.swarm !== undefined,
     hold(key, action, observed) {
       const isStopped = action === "stop";
+      if (ledger.heldElsewhere(key) !== undefined) return "moved";
       // What a person stopped since is theirs to start again: the next look finishes what was begun.
       if (!isStopped && ledger.stops.get(key) === undefined) {
         requireNotCutOff(ledger, key, `${action}ed`);
       }
       const current = ledger.current(key);
-      if (current === undefined) return undefined;
-      const services = current.swarm === undefined ? ledger.services(current) : undefined;
+      // Also a first release that was cut off is made by nobody in a stack that a person stopped.
+      if (current === undefined && !ledger.isUnderWay(key, "deploy")) return undefined;
+      const services = current?.swarm === undefined
+        ? current && ledger.services(current)
+        : undefined;
       const idle = ledger.stops.idle(key) ?? (services && idleOrphans(services, observed)) ?? [];
-      if (isStopped) ledger.stop(key, idle);
+      if (isStopped) { if (!ledger.stop(key, idle)) return "moved"; }
       else {
         ledger.stops.remove(key);
         // What an action before goes on with ends meanwhile: a removal that ran into its timeout.

@@ -48,6 +48,8 @@ export interface Controlled {
   readonly left: readonly string[];
 }
 
+type Held = readonly string[] | undefined | "moved";
+
 /** Calls of the engine that projects need. */
 export type ProjectEngine =
   & Engine
@@ -74,14 +76,10 @@ interface ProjectParts extends LockParts {
   /**
    * Sets a hold on a stack that the ledger knows when it is stopped, and lifts it when it is
    * started. Returns the orphans of its release, by service, that did not run before it was stopped and stay
-   * so; `undefined` for a project that is not ours. Throws `conflict` to a start where the last change was cut off,
-   * unless the stack was stopped since.
+   * so; `undefined` for a project that is not ours, and `moved` where another process changes it by now. Throws
+   * `conflict` to a start where the last change was cut off, unless the stack was stopped since.
    */
-  readonly hold: (
-    key: StackKey,
-    action: ProjectAction,
-    observed: ObservedStack,
-  ) => readonly string[] | undefined;
+  readonly hold: (key: StackKey, action: ProjectAction, observed: ObservedStack) => Held;
   /**
    * Makes the containers of a stack that the ledger knows anew from its release: those of one
    * service, or all. Throws `conflict` where the release is not available, `not_found` for an
@@ -127,7 +125,7 @@ export class Projects {
       .sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
-  /** The containers of a project, sorted by name. Throws `not_found`, and as {@link requireFew} does. */
+  /** The containers of a project, sorted by name. Throws `not_found`, and `engine_refused` for too many. */
   async describe(key: StackKey, signal: AbortSignal): Promise<ContainerSummary[]> {
     const engine = await this.#parts.engine(key.context);
     const found = await containersOf(engine, { [COMPOSE_LABELS.project]: key.name }, signal);
@@ -137,11 +135,11 @@ export class Projects {
   }
 
   /**
-   * Starts, stops or restarts a project; services that are scheduled jobs are only ever stopped.
-   * Starting waits until all is healthy. Repeating an action changes nothing. A stack of ours that
-   * is stopped is held until it is started: nothing is deployed or repaired meanwhile. An orphan of
-   * its release that did not run before stays so: an adoption stopped it for good, maybe. What was
-   * made to replace a container, and never did, is not started: both would write to one volume.
+   * Starts, stops or restarts a project; services that are scheduled jobs are only ever stopped. Starting waits
+   * until all is healthy. Repeating an action changes nothing. A stack of ours that is stopped is held until it
+   * is started: nothing is deployed or repaired meanwhile. An orphan of its release that did not run before stays
+   * so: an adoption stopped it for good, maybe. What was made to replace a container, and never did, is not
+   * started: both would write to one volume.
    *
    * Throws `not_found`, `conflict` where a change was cut off, `unhealthy`, `timeout` after
    * `timeoutSeconds`, and what the engine throws.
@@ -154,12 +152,10 @@ export class Projects {
     let controlled: Controlled = { isHeld: false, left: [] };
     const bounded = { key, what: "project", timeoutSeconds };
     await withinLock(this.#parts, bounded, async (within) => {
-      const containers = ordered(await this.describe(key, within));
       if (action === "stop") await this.#parts.requireNotOurs(key, within);
-      const idle = this.#parts.hold(key, action, { containers });
-      controlled = action === "stop"
-        ? { isHeld: idle !== undefined, left: [] }
-        : { isHeld: false, left: idle ?? [] };
+      const { containers, idle } = await this.#held(key, action, within);
+      const isStop = action === "stop";
+      controlled = { isHeld: isStop && idle !== undefined, left: isStop ? [] : idle ?? [] };
       await this.#parts.told(key, action, async (owned) => {
         const engine = await this.#parts.engine(key.context);
         // Of a stop, half would be nothing: it holds the stack whoever has it.
@@ -178,12 +174,20 @@ export class Projects {
     return controlled;
   }
 
+  /** The containers that an action finds while no other process changes them, and what {@link hold} returns. */
+  async #held(key: StackKey, action: ProjectAction, signal: AbortSignal) {
+    for (;;) {
+      const containers = ordered(await this.describe(key, signal));
+      const idle = this.#parts.hold(key, action, { containers });
+      if (idle !== "moved") return { containers, idle };
+      await this.#parts.othersDone(key, signal);
+    }
+  }
+
   /**
-   * Makes the containers of a project anew from the deployed release, whether they run or not, and
-   * waits until all is healthy. `timeoutSeconds` bounds only the wait for a deployment under way:
-   * containers have their own time to stop, and the release its own to become healthy.
-   *
-   * Throws `not_found`, `conflict`, `timeout`, `deploy_failed`, and what the engine throws.
+   * Makes the containers of a project anew from the deployed release, whether they run or not, and waits until all
+   * is healthy. `timeoutSeconds` bounds only the wait for a deployment under way: containers have their own time
+   * to stop, and the release its own to become healthy. Throws `not_found`, `conflict`, `timeout`, `deploy_failed`, and what the engine throws.
    */
   async recreate(
     key: StackKey,
@@ -200,10 +204,9 @@ export class Projects {
   }
 
   /**
-   * Removes a project with its networks. May be called again after a failure, also when only
-   * networks are left; volumes alone are no project, since they were kept on purpose. Returns what
-   * became of its data. Throws `not_found`, `timeout`, and what the engine
-   * throws.
+   * Removes a project with its networks. May be called again after a failure, also when only networks are left;
+   * volumes alone are no project, since they were kept on purpose. Returns what became of its data. Throws
+   * `not_found`, `timeout`, and what the engine throws.
    */
   async remove(
     key: StackKey,

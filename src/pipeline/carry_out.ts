@@ -77,6 +77,7 @@ export async function carryOut(
     ranBefore: runningServices(work.observed),
     there: [...new Set(work.observed.containers.map(({ service }) => service))],
     removeOrphans: work.removeOrphans,
+    starts: work.starts === true,
     ...(release.swarm === undefined && work.images !== undefined ? { images: work.images } : {}),
     ...(pin === undefined ? {} : { pin }),
     ...(work.again && { owner: ownerOfRelease(work.again) }),
@@ -124,9 +125,8 @@ export async function finishRollout(
     return result;
   }
   const images = { ...result.images, ...beside };
-  const { note: said = "deployed", remembers, unpins, starts } = work;
-  const ends = { keepsFailure: remembers === false, unpins, starts };
-  parts.ledger.succeed(intent, images, said, ends);
+  const { note: said = "deployed", remembers, unpins = false } = work;
+  parts.ledger.succeed(intent, images, said, { keepsFailure: remembers === false, unpins });
   await tidyUp(parts, work, ran, signal);
   return { ...result, images };
 }

@@ -273,8 +273,15 @@ export async function strayedStacks(
   context: string,
   signal: AbortSignal,
 ): Promise<StackKey[]> {
-  const all = anyParts.ledger.deployedStacks().filter(({ key }) => key.context === context);
-  if (all.length === 0) return [];
+  const { ledger } = anyParts;
+  const cutOff = ledger.interrupted().filter((each) =>
+    each.key.context === context && !ledger.waits(each)
+  ).map(({ key }) => key);
+  const names = new Set(cutOff.map(({ name }) => name));
+  const all = ledger.deployedStacks().filter(({ key }) =>
+    key.context === context && !names.has(key.name)
+  );
+  if (all.length === 0) return cutOff;
   const parts = await partsFor(anyParts, { context }, signal);
   const mark = ({ key }: typeof all[0]) => Promise.resolve({ key, mark: parts.ledger.mark(key) });
   const marks = await allInTurns(all, mark);
@@ -283,15 +290,11 @@ export async function strayedStacks(
   const isManager = all.some(({ isSwarm }) => isSwarm) && await hasSwarm(parts, signal);
   const seen = await observeEngine(parts.host.engine, parts.ledger, { context, isManager }, signal);
   const looks = new BoundedLooks(parts);
-  const strayed: StackKey[] = [];
+  const strayed = cutOff;
   for (const { key, mark } of marks.filter((each) => !seen.stopped.has(each.key.name))) {
     await createPauses(1).after(1);
     const observed = seen.stacks.get(key.name) ?? { containers: [] };
     const current = parts.ledger.current(key);
-    if (parts.ledger.isCutOff(key) && parts.ledger.stops.get(key) === undefined) {
-      strayed.push(key);
-      continue;
-    }
     const beyond = beyondObserved(key.name, observed);
     if (beyond !== undefined) {
       parts.log.warning(`nothing is repaired: ${beyond}`, { stack: key.name, context });

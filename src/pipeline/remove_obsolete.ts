@@ -28,7 +28,7 @@ import {
   removalHold,
   wishOfSource,
 } from "./destroy/failed_removal.ts";
-import { isNewer } from "./destroy/is_newer.ts";
+import { isNewer, overtakenBy } from "./destroy/is_newer.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import { discoveryOwner, keyOf, removalPolicy, type ScannedBase } from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
@@ -241,6 +241,8 @@ async function remove(
         // A wait for the slot is as long as others' deployments take.
         const waits = personHold(parts, key) ?? closedNow();
         if (waits !== undefined) return deferRemoval(teller, waits);
+        const newer = await overtakenBy(on, run, within);
+        if (newer !== undefined) return keep(teller, newer);
         teller.tell({ kind: "started" });
         const remove = () => destroyObsolete(on, { run, removal, because: message }, within);
         return await rememberingRemoval(parts, key, wish, remove, within);

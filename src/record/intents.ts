@@ -13,7 +13,10 @@ export interface Intent {
   readonly releaseId?: string;
   /** The owner in whose name a stack is destroyed; a release names its own. Earlier versions recorded none. */
   readonly by?: StackOwner | undefined;
-  /** What a destroy removes besides containers and networks; `removeOrphans` of a deploy. */
+  /**
+   * What a destroy removes besides containers and networks; `removeOrphans` of a deploy, and `starts` of one
+   * whose success ends a person's stop.
+   */
   readonly options: Readonly<Record<string, boolean>>;
   /** Services that ran when a deploy began; those that it stops are started again. */
   readonly ranBefore: readonly string[];
@@ -147,6 +150,12 @@ export class Intents extends LedgerTable {
   noteAdoption({ id, options }: Intent, adoption: AdoptionNotes): void {
     const sql = `UPDATE intents SET options = ? WHERE id = ?`;
     this.database.run(sql, JSON.stringify({ ...options, adoption }), id);
+  }
+
+  /** Records that a person stopped the stack since a deploy began that was to start it. */
+  noteNoStart({ id, options, adoption }: Intent): void {
+    const sql = `UPDATE intents SET options = ? WHERE id = ?`;
+    this.database.run(sql, JSON.stringify({ ...options, starts: false, adoption }), id);
   }
 
   /** Records which of the services that ran before a deploy it may have stopped. */

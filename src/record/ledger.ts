@@ -24,6 +24,8 @@ interface Begun {
   readonly there?: readonly string[];
   /** Whether to remove services that the release does not have. */
   readonly removeOrphans?: boolean;
+  /** Whether its success ends a person's stop of before; one that comes later is another. */
+  readonly starts?: boolean;
   /** Ids of the images built for it, by service: their names may lead to other images later. */
   readonly images?: RecordedRelease["images"];
   /** In whose name it is deployed; by default, the stack's owner's. */
@@ -92,17 +94,16 @@ export class Ledger extends LedgerIntents {
   /**
    * Closes an intent whose release is healthy, and makes that release the current one. Forgets the
    * stack's failure unless `keepsFailure`: then it is of another release that is still wanted. With `unpins` ends
-   * the pin that a person's rollback before has left, and with `starts` a person's stop; those that come later,
-   * while the rollout is tidied up after, are others.
+   * the pin that a person's rollback before has left; one that comes later, while the rollout is tidied up
+   * after, is another.
    */
   succeed(
     intent: Intent,
     images: Readonly<Record<string, string>>,
     message: string,
-    { keepsFailure = false, unpins = false, starts = false }: {
+    { keepsFailure = false, unpins = false }: {
       readonly keepsFailure?: boolean;
-      readonly unpins?: boolean | undefined;
-      readonly starts?: boolean | undefined;
+      readonly unpins?: boolean;
     } = {},
   ): void {
     const { key, releaseId } = intent;
@@ -114,7 +115,7 @@ export class Ledger extends LedgerIntents {
       this.releases.setStatus(releaseId, "deployed", this.redact(message, key), this.now());
       if (!keepsFailure) this.failures.clear(key);
       if (unpins) this.pins.remove(key);
-      if (starts) this.stops.remove(key);
+      if (intent.options["starts"] === true) this.stops.remove(key);
       this.pins.end(key, intent.id, "succeeded");
       this.finish(intent, "succeeded", message);
       forgetReleases(this.database, key);
@@ -237,7 +238,8 @@ export class Ledger extends LedgerIntents {
     const { ranBefore = [], there = [], images = {}, owner = this.#ownerOf(key) } = begun;
     const releaseId = this.ids.next();
     const id = this.ids.next();
-    const options = { removeOrphans: begun.removeOrphans === true };
+    const { removeOrphans = false, starts = false } = begun;
+    const options = { removeOrphans, ...(starts && { starts }) };
     const left = this.intents.unsettled(key);
     const startable = new Set([...there, ...release.services.map(({ name }) => name)]);
     const leftStopped = left?.ranBefore.filter((name) => startable.has(name)) ?? [];

@@ -25,20 +25,23 @@ export class LedgerIntents extends LedgerTables {
   }
 
   /** Whether an interrupted deployment waits: what a person stopped is made and started by nobody else. */
-  waits({ key, kind }: Intent): boolean {
-    return kind === "deploy" && this.stops.get(key) !== undefined;
+  waits({ key, kind, options: { starts = false } }: Intent): boolean {
+    return kind === "deploy" && !starts && this.stops.get(key) !== undefined;
   }
 
   /**
-   * Records that a person stopped a stack, of which nothing more is removed then; see {@link Stops.set}. May be
-   * called twice.
+   * Records that a person stopped a stack, which what was interrupted neither starts nor removes then; see
+   * {@link Stops.set}. May be called twice. Returns false, recording nothing, while another process changes it.
    */
-  stop(key: StackKey, idle?: readonly string[]): void {
-    this.database.transaction(() => {
+  stop(key: StackKey, idle?: readonly string[]): boolean {
+    return this.database.transaction(() => {
+      if (this.heldElsewhere(key) !== undefined) return false;
       this.stops.set(key, this.clock.now(), idle);
-      for (const each of this.intents.ended(key).filter(({ kind }) => kind === "destroy")) {
-        this.giveUp(each, "failed", "interrupted; a person stopped the stack");
+      for (const each of this.intents.ended(key)) {
+        if (each.kind === "deploy") this.intents.noteNoStart(each);
+        else this.giveUp(each, "failed", "interrupted; a person stopped the stack");
       }
+      return true;
     });
   }
 

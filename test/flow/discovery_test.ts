@@ -144,6 +144,23 @@ describe("auto-discovery", () => {
       assert.deepEqual(await running(world, "a", "b"), ["b"]);
     }));
 
+  it("one that comes back while its removal waits for another process stays", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, stacks(world, "a", "b"));
+      await pollTo(world, "succeeded");
+      const before = await ids(world, `${world.stack}-a`);
+      await world.repository.remove([directory(world, "a")]);
+      await withOther(world, async (other) => {
+        const intent = beginRollback({ ...world, stack: `${world.stack}-a` }, other, 1, false);
+        const run = world.poll();
+        await pause(500);
+        await commit(world, stacks(world, "a", "b"));
+        other.fail(intent, "failed", "given up");
+        assert.match(JSON.stringify(await run), /came meanwhile, whose run decides/);
+      });
+      assert.deepEqual(await ids(world, `${world.stack}-a`), before);
+    }));
+
   it("volumes stay unless remove_volumes is set", () =>
     inWorld("fake", async (world) => {
       const file = composeFile({ web: service({ volumes: ["data:/data"] }) }, {

@@ -262,7 +262,7 @@ describe("the operations on one stack", () => {
     const { parts, call, ledger, clock } = createWorld();
     const NAS = { context: "nas", name: "shop" };
     recordShop(ledger, clock, NAS);
-    ledger.beginDestroy(NAS, {});
+    ledger.leave(ledger.beginDestroy(NAS, {}));
     let contexts = ["default", "nas"];
     const hasContext = (name: string) => Promise.resolve(contexts.includes(name));
     const operation = forgetOperation({ ...parts, clock, hasContext });

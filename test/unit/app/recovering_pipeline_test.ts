@@ -16,7 +16,12 @@ function interrupted(isThere = true) {
   const clock = createFakeClock();
   const intent = { id: "1", kind: "destroy", key: { context: "default", name: "shop" } };
   const owners = { uncleared: () => [] };
-  const ledger = { interrupted: () => [intent], current: () => undefined, owners };
+  const ledger = {
+    interrupted: () => [intent],
+    waits: () => false,
+    current: () => undefined,
+    owners,
+  };
   const parts = {
     ledger,
     log: createRecordingLog(),

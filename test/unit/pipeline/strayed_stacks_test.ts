@@ -86,6 +86,15 @@ describe("strayedStacks()", () => {
     assert.ok(most <= 20, `${most}`);
   });
 
+  it("finds what was cut off, also a first release, but in stacks that a person stopped", async () => {
+    const { all, ledger } = setUp([], []);
+    for (const name of ["first", "stopped"]) {
+      ledger.leave(ledger.beginDeploy(releaseOf(stackKey("", name), "1")));
+    }
+    ledger.stop(stackKey("", "stopped"));
+    assert.deepEqual((await all()).map(({ name }) => name), ["first"]);
+  });
+
   it("ends with the signal's reason", async () => {
     const { clock, all } = setUp(["a"], []);
     const stop = new AbortController();

@@ -190,7 +190,7 @@ describe("Ledger", () => {
   );
 
   it(
-    "succeed() ends the pin and the stop that were there where it is told so; later ones stay",
+    "succeed() ends the pin that was there where it is told so; one that comes later stays",
     withLedger((ledger) => {
       const pin = {
         releaseId: deploy(ledger, WEB, "a1").id,
@@ -198,14 +198,10 @@ describe("Ledger", () => {
         pinnedAt: new Date(1),
       };
       ledger.pins.set(WEB, pin);
-      ledger.stop(WEB);
       ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "b2")), {}, "deployed");
       assert.deepEqual(ledger.pins.get(WEB), pin);
-      assert.ok(ledger.stops.get(WEB));
-      const ends = { unpins: true, starts: true };
-      ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "c3")), {}, "deployed", ends);
+      ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "c3")), {}, "deployed", { unpins: true });
       assert.equal(ledger.pins.get(WEB), undefined);
-      assert.equal(ledger.stops.get(WEB), undefined);
     }),
   );
 
@@ -533,9 +529,33 @@ describe("two Ledgers on one file", () => {
       const other = stackKey("", "db");
       const intent = running.beginDestroy(other, {});
       const ledger = open({ processes: processes("3:c", ["2:b"]) });
-      for (const each of [WEB, other]) ledger.stop(each);
+      assert.deepEqual([WEB, other].map((each) => ledger.stop(each)), [true, false]);
       assert.deepEqual(ledger.underWay(), [intent]);
-      assert.ok(ledger.stops.get(WEB) && ledger.stops.get(other));
+      assert.deepEqual([WEB, other].map((each) => !ledger.stops.get(each)), [false, true]);
+    }),
+  );
+
+  it(
+    "a rollback that starts a stopped stack is taken up, unless a person has stopped it since",
+    withLedger((ledger) => {
+      const begin = (id: string, starts: boolean) => {
+        const begun = ledger.beginDecided(releaseOf(WEB, id), ledger.mark(WEB), { starts });
+        assert.ok(begun);
+        return begun;
+      };
+      const cutOff = (id: string, starts: boolean) => {
+        ledger.leave(begin(id, starts));
+        return ledger.interrupted()[0] ?? assert.fail();
+      };
+      ledger.stop(WEB);
+      assert.equal(ledger.takeUp(cutOff("a1", false)), false);
+      const intent = cutOff("b2", true);
+      assert.equal(ledger.takeUp(intent), true);
+      ledger.leave(intent);
+      ledger.stop(WEB);
+      assert.equal(ledger.takeUp(ledger.interrupted()[0] ?? assert.fail()), false);
+      ledger.succeed(begin("c3", true), {}, "rolled back");
+      assert.equal(ledger.stops.get(WEB), undefined);
     }),
   );
 
