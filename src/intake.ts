@@ -75,6 +75,8 @@ class Gate implements Intake {
   readonly #active: ActiveRuns;
   readonly #lanes: Lanes<Waiting> = createLanes();
   readonly #closed = new AbortController();
+  /** Ends changes that are no runs. */
+  readonly #cutOff = new AbortController();
   readonly #pace: Pace;
   /** Repositories whose webhooks are refused, which the log says once, until none of their runs is left. */
   readonly #full = new Set<string>();
@@ -103,6 +105,18 @@ class Gate implements Intake {
     waiting.work = work;
     waiting.client = undefined;
     return { run, finished: waiting.finished };
+  }
+
+  async change<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#requireOpen();
+    const id = this.#parts.ids.next();
+    const done = work(this.#cutOff.signal);
+    this.#active.add(id, { controller: this.#cutOff, finished: done.catch(() => {}) });
+    try {
+      return await done;
+    } finally {
+      this.#active.remove(id);
+    }
   }
 
   skip({ trigger, message, ...facts }: NothingToDo): Run {
@@ -194,6 +208,7 @@ class Gate implements Intake {
     // A job may go on without this process: its run says so itself.
     const isJob = ({ trigger }: Pick<Run, "trigger">) => trigger === "scheduled_job";
     this.#abort(this.#activeRuns().filter(isJob));
+    this.#cutOff.abort(cancellation(CANCELLED_BY_SHUTDOWN));
     await this.#cut((run) => !isJob(run));
     await this.#active.endWithin(SETTLE_MS);
     await this.#cut(() => true);

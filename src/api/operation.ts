@@ -25,7 +25,7 @@ export type Power = (typeof POWERS)[number];
 
 /** Facts about a call and its caller. */
 export interface Call {
-  /** Aborts when the caller disconnects. */
+  /** Aborts when the caller disconnects: waits end then, but no change that has begun. */
   readonly signal: AbortSignal;
   /** Log with the id of the request. */
   readonly log: Log;

@@ -76,7 +76,9 @@ const named = z.strictObject({
 /** The input for the time limit of an action. */
 export const timeoutInput = z.int().min(1).max(MOST_TIMEOUT_SECONDS)
   .default(DEFAULT_TIMEOUT_SECONDS)
-  .describe("Seconds it may take, waiting for a deployment under way included.");
+  .describe(
+    "Seconds to wait for a deployment under way, and then for health; what has begun goes to its end.",
+  );
 
 const timed = named.extend({ timeout: timeoutInput });
 
@@ -137,7 +139,7 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
     power: "act",
     input: timed.extend({ action: z.enum(PROJECT_ACTIONS) }),
     output: z.string(),
-    errors: ["bad_request", "not_found", "unhealthy", "timeout", "engine_refused"],
+    errors: ["bad_request", "not_found", "unhealthy", "timeout", "engine_refused", "shutting_down"],
   }, async ({ project_name: name, context, action, timeout }, call) => {
     const key = stackKey(context, name);
     const control = { action, timeoutSeconds: timeout };
@@ -151,7 +153,9 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
 
 const recreateInput = named.extend({
   service: z.string().min(1).optional().describe("The one service; all of them without it."),
-  timeout: timeoutInput.describe("Seconds to wait for a deployment under way."),
+  timeout: timeoutInput.describe(
+    "Seconds to wait for a deployment under way; what has begun goes to its end.",
+  ),
 });
 
 /**
@@ -166,7 +170,10 @@ export function recreateProjectOperation({ projects }: ProjectOperationParts): O
     power: "act",
     input: recreateInput,
     output: z.string(),
-    errors: ["bad_request", "not_found", "conflict", "deploy_failed", "timeout", "engine_refused"],
+    errors: [
+      ...["bad_request", "not_found", "conflict", "deploy_failed", "timeout"] as const,
+      ...["engine_refused", "shutting_down"] as const,
+    ],
   }, async ({ project_name: name, context, service, timeout }, call) => {
     const key = stackKey(context, name);
     const what = { service, timeoutSeconds: timeout };
@@ -198,7 +205,7 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
     output: z.string(),
     errors: [
       ...["bad_request", "not_found", "conflict", "timeout"] as const,
-      ...["engine_refused", "engine_unreachable"] as const,
+      ...["engine_refused", "engine_unreachable", "shutting_down"] as const,
     ],
   }, async ({ project_name: name, context, timeout, volumes, images }, call) => {
     const key = stackKey(context, name);

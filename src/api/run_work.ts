@@ -19,7 +19,9 @@ export const runResult = z.strictObject({
 export type RunResult = z.output<typeof runResult>;
 
 /** The input for whether a caller waits. */
-export const waitInput = z.boolean().default(true).describe("Wait for the end of the run.");
+export const waitInput = z.boolean().default(true).describe(
+  "Wait for the end of the run. A client that goes away meanwhile ends it, but for what it is changing.",
+);
 
 /** Trigger and origin of work that a person asks for: runs know no other trigger for it. */
 export const BY_HAND = { trigger: "poll", origin: "manual" } as const;
@@ -43,8 +45,8 @@ export interface AskedWork {
 }
 
 /**
- * Runs work. With `wait` the caller's disconnect cancels it; without, only a shutdown does. Throws
- * `shutting_down`; work that fails is a result.
+ * Runs work. With `wait` the caller's disconnect cancels it, but for what it is changing; without, only a
+ * shutdown does. Throws `shutting_down`; work that fails is a result.
  */
 export async function runWork(
   { work, wait, started, failed, lane }: AskedWork,

@@ -110,7 +110,10 @@ export function controlStackOperation(parts: StackOperationParts): Operation<Sta
     power: "act",
     input: controlInput,
     output: stackActionView,
-    errors: ["bad_request", "not_found", "conflict", "unhealthy", "timeout", "engine_refused"],
+    errors: [
+      ...["bad_request", "not_found", "conflict", "unhealthy", "timeout"] as const,
+      ...["engine_refused", "shutting_down"] as const,
+    ],
   }, async (asked, call) => {
     const { action, service, replicas } = asked;
     const key = stackKey(asked.context, asked.stack_name);
@@ -143,7 +146,7 @@ export function removeStackOperation({ stacks }: StackOperationParts): Operation
     power: "act",
     input: named.extend({ timeout: timeoutInput }),
     output: z.string(),
-    errors: ["bad_request", "not_found", "conflict", "timeout", ...ENGINE_ERRORS],
+    errors: ["bad_request", "not_found", "conflict", "timeout", "shutting_down", ...ENGINE_ERRORS],
   }, async ({ stack_name: name, context, timeout }, call) => {
     const key = stackKey(context, name);
     await audited(

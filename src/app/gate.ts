@@ -61,6 +61,7 @@ export function createGate(
     reduceTargets(targets, { ...facts, formatTime: showTime });
   const working = { runs, performers, conclude, clock, ids, redactor, log };
   const intake = createIntake({ ...working, ...(onEnd === undefined ? {} : { onEnd }) });
+  const asking = { clock, change: intake.change.bind(intake) };
   const nextRun = (schedule: string) =>
     settings.deploy.schedulerEnabled ? nextFiring(schedule, clock.now(), timeZone) : undefined;
   const statuses = (signal: AbortSignal, scope?: StackScope) =>
@@ -76,8 +77,8 @@ export function createGate(
     runs,
     jobs,
     checkEngine: (signal) => engine.info(signal),
-    projects: createProjects(assembly, { clock, watchMs: settings.deploy.watchMs }),
-    stacks: createStacks(assembly, clock),
+    projects: createProjects(assembly, asking, settings.deploy.watchMs),
+    stacks: createStacks(assembly, asking),
     mirrors: () => assembly.mirrors.list(),
     deployments: (signal, scope) =>
       asksOnce && scope.name === undefined ? statusesOfAll(signal) : statuses(signal, scope),

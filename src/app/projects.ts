@@ -6,27 +6,24 @@ import {
   partsFor,
   recreate,
   requireNotCutOff,
-  waitForProcess,
 } from "../pipeline/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
-import type { Clock } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
-import { tellAsked } from "./tell_asked.ts";
+import { askedParts } from "./tell_asked.ts";
 
 /** The compose projects of all contexts' engines, under the same locks as deployments. */
 export function createProjects(
   assembly: Assembly,
-  { clock, watchMs }: { readonly clock: Clock; readonly watchMs: number },
+  asking: Parameters<typeof askedParts>[1],
+  watchMs: number,
 ): Projects {
-  const { engines, ledger, stackLock, pipelineParts } = assembly;
+  const { engines, ledger, pipelineParts } = assembly;
   const partsOf = async (key: StackKey, signal: AbortSignal) =>
     await partsFor(await pipelineParts(signal), key, signal);
   return new Projects({
+    ...askedParts(assembly, asking),
     engine: async (context) => (await engines.of(context)).asked,
-    clock,
     watchMs,
-    stackLock,
-    othersDone: (key, signal) => waitForProcess({ ledger, clock }, key, () => {}, signal),
     destroyRecorded: async (key, what, signal) =>
       await destroyRecorded(await partsOf(key, signal), key, { ...what, isStack: false }, signal),
     requireNotOurs: async (key, signal) =>
@@ -54,9 +51,8 @@ export function createProjects(
       }
       return idle;
     },
-    recreateRecorded: async (key, what, signal) =>
-      await recreate(await partsOf(key, signal), key, what, signal),
-    told: (key, action, work, signal) => tellAsked(assembly, key, { action, work }, signal),
+    recreateRecorded: async (key, service, signal) =>
+      await recreate(await partsOf(key, signal), key, service, signal),
     keptImages: async (key, signal) =>
       await imagesOfOthers(await partsOf(key, signal), key, signal),
   });

@@ -1,23 +1,20 @@
 import { Stacks } from "../deploy/mod.ts";
-import { destroyRecorded, partsFor, waitForProcess } from "../pipeline/mod.ts";
-import type { Clock } from "../system/mod.ts";
+import { destroyRecorded, partsFor } from "../pipeline/mod.ts";
 import type { Assembly } from "./assemble.ts";
-import { tellAsked } from "./tell_asked.ts";
+import { askedParts } from "./tell_asked.ts";
 
 /** The swarm stacks of each context, under the same locks as deployments. */
 export function createStacks(
   assembly: Assembly,
-  clock: Clock,
+  asking: Parameters<typeof askedParts>[1],
 ): (context: string) => Promise<Stacks> {
-  const { engines, ledger, stackLock, pipelineParts } = assembly;
+  const { engines, pipelineParts } = assembly;
   return async (context) => {
     const partsOf = async (signal: AbortSignal) =>
       await partsFor(await pipelineParts(signal), { context }, signal);
     return new Stacks({
+      ...askedParts(assembly, asking),
       engine: (await engines.of(context)).asked,
-      clock,
-      stackLock,
-      othersDone: (key, signal) => waitForProcess({ ledger, clock }, key, () => {}, signal),
       isManager: async (signal) =>
         (await (await partsOf(signal)).host.info(signal)).swarm === "manager",
       async destroyRecorded(key, signal) {
@@ -25,7 +22,6 @@ export function createStacks(
         const what = { ...kept, isStack: true };
         return await destroyRecorded(await partsOf(signal), key, what, signal) !== undefined;
       },
-      told: (key, action, work, signal) => tellAsked(assembly, key, { action, work }, signal),
     });
   };
 }

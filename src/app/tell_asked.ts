@@ -1,28 +1,45 @@
-import type { ProjectAction, StackAction } from "../deploy/mod.ts";
+import type { AskedAction, LockParts } from "../deploy/mod.ts";
+import type { Intake } from "../intake.ts";
 import { isStackwrightError, type StackKey } from "../model/mod.ts";
-import { asItsOwner } from "../pipeline/mod.ts";
+import { asItsOwner, waitForProcess } from "../pipeline/mod.ts";
+import type { Clock } from "../system/mod.ts";
 import { createTeller } from "../tell/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
 /** An action that a person asks for on what runs. */
-interface Asked {
-  readonly action: ProjectAction | StackAction | "remove";
-  readonly work: (within: AbortSignal) => Promise<void>;
+interface Asked<T> {
+  readonly action: AskedAction;
+  readonly work: (within: AbortSignal) => Promise<T>;
+}
+
+/** What all such actions wait with, and are carried out by: under the same locks as deployments. */
+export function askedParts(
+  assembly: Assembly,
+  { clock, change }: { readonly clock: Clock; readonly change: Intake["change"] },
+): LockParts {
+  const { ledger, stackLock } = assembly;
+  return {
+    clock,
+    stackLock,
+    change,
+    othersDone: (key, signal) => waitForProcess({ ledger, clock }, key, () => {}, signal),
+    told: (key, action, work, signal) => tellAsked(assembly, key, { action, work }, signal),
+  };
 }
 
 /**
  * Performs what a person asked for in the name of whoever has the stack by then, see {@link asItsOwner}, and
  * tells the listeners of a name with a recorded release.
  */
-export async function tellAsked(
+export async function tellAsked<T>(
   { ledger, listeners, learned, stackLock }: Pick<
     Assembly,
     "ledger" | "listeners" | "learned" | "stackLock"
   >,
   key: StackKey,
-  { action, work }: Asked,
+  { action, work }: Asked<T>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<T> {
   const current = ledger.current(key);
   const owned = () => asItsOwner({ ledger, stackLock }, key, work, signal);
   if (current === undefined) return await owned();
@@ -32,8 +49,9 @@ export async function tellAsked(
   const teller = createTeller(listeners, target, revision);
   teller.begin(action === "remove" ? "destroy" : action, "a person asked for it over the API");
   try {
-    await owned();
+    const result = await owned();
     teller.tell({ kind: "ended", end: { status: "succeeded", message: PAST[action] } });
+    return result;
   } catch (thrown) {
     // What is refused changes nothing: told without its error, it is no state of the stack.
     if (isStackwrightError(thrown, "conflict")) {
@@ -43,11 +61,11 @@ export async function tellAsked(
   }
 }
 
-const PAST = {
+const PAST: Readonly<Record<AskedAction, string>> = {
   start: "started",
   stop: "stopped",
   restart: "restarted",
   scale: "scaled",
   run: "its jobs were run",
   remove: "removed",
-} as const;
+};

@@ -17,13 +17,7 @@ import { requireFew } from "./observe.ts";
 import { clearHalfReplaced, isHalfReplaced } from "./compose/half_replaced.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
-import { type LockParts, onceLocked, withinLock } from "./within_lock.ts";
-
-/** Actions on a project as a whole. */
-export const PROJECT_ACTIONS = ["start", "stop", "restart"] as const;
-
-/** One member of {@link PROJECT_ACTIONS}. */
-export type ProjectAction = (typeof PROJECT_ACTIONS)[number];
+import { type LockParts, type ProjectAction, withinLock } from "./within_lock.ts";
 
 /** One compose project of an engine, whoever made it. */
 export interface ProjectSummary {
@@ -83,18 +77,11 @@ interface ProjectParts extends LockParts {
   /**
    * Makes the containers of a stack that the ledger knows anew from its release: those of one
    * service, or all. Throws `conflict` where the release is not available, `not_found` for an
-   * unknown service. `waiting` bounds the wait for another process that is changing the stack.
+   * unknown service.
    */
   readonly recreateRecorded: (
     key: StackKey,
-    what: { readonly service: string | undefined; readonly waiting: AbortSignal },
-    signal: AbortSignal,
-  ) => Promise<void>;
-  /** Does what a person asks of an existing project until a hand-over ends it, and reports how it ends. */
-  readonly told: (
-    key: StackKey,
-    action: ProjectAction | "remove",
-    work: (owned: AbortSignal) => Promise<void>,
+    service: string | undefined,
     signal: AbortSignal,
   ) => Promise<void>;
   /** Images that other stacks than `key` need although no container uses them. */
@@ -141,21 +128,18 @@ export class Projects {
    * so: an adoption stopped it for good, maybe. What was made to replace a container, and never did, is not
    * started: both would write to one volume.
    *
-   * Throws `not_found`, `conflict` where a change was cut off, `unhealthy`, `timeout` after
-   * `timeoutSeconds`, and what the engine throws.
+   * Throws `not_found`, `conflict` where a change was cut off, `unhealthy`, `timeout` where it waits so long
+   * for its turn, or then for health, and what the engine throws.
    */
   async control(
     key: StackKey,
     { action, timeoutSeconds }: { readonly action: ProjectAction; readonly timeoutSeconds: number },
     signal: AbortSignal,
   ): Promise<Controlled> {
-    let controlled: Controlled = { isHeld: false, left: [] };
     const bounded = { key, what: "project", timeoutSeconds };
-    await withinLock(this.#parts, bounded, async (within) => {
+    return await withinLock(this.#parts, bounded, async (within) => {
       if (action === "stop") await this.#parts.requireNotOurs(key, within);
       const { containers, idle } = await this.#held(key, action, within);
-      const isStop = action === "stop";
-      controlled = { isHeld: isStop && idle !== undefined, left: isStop ? [] : idle ?? [] };
       await this.#parts.told(key, action, async (owned) => {
         const engine = await this.#parts.engine(key.context);
         // Of a stop, half would be nothing: it holds the stack whoever has it.
@@ -170,8 +154,10 @@ export class Projects {
         await start(engine, startable, action, owned);
         await this.#waitHealthy(key, startable, timeoutSeconds, owned);
       }, within);
+      return action === "stop"
+        ? { isHeld: idle !== undefined, left: [] }
+        : { isHeld: false, left: idle ?? [] };
     }, signal);
-    return controlled;
   }
 
   /** The containers that an action finds while no other process changes them, and what {@link hold} returns. */
@@ -198,9 +184,8 @@ export class Projects {
     signal: AbortSignal,
   ): Promise<void> {
     await this.describe(key, signal);
-    const recreate = (waiting: AbortSignal) =>
-      this.#parts.recreateRecorded(key, { service, waiting }, signal);
-    await onceLocked(this.#parts, { key, what: "project", timeoutSeconds }, recreate, signal);
+    const recreate = (within: AbortSignal) => this.#parts.recreateRecorded(key, service, within);
+    await withinLock(this.#parts, { key, what: "project", timeoutSeconds }, recreate, signal);
   }
 
   /**
@@ -214,12 +199,11 @@ export class Projects {
     signal: AbortSignal,
   ): Promise<RemovedData> {
     const { removeVolumes, removeImages, timeoutSeconds } = what;
-    let data: RemovedData = { deleted: [], kept: [] };
     const remove = async (within: AbortSignal) => {
       await this.#parts.requireNotOurs(key, within);
       const volumes = { removeVolumes, removeImages };
       const recorded = await this.#parts.destroyRecorded(key, volumes, within);
-      if (recorded !== undefined) return void (data = recorded);
+      if (recorded !== undefined) return recorded;
       const engine = await this.#parts.engine(key.context);
       const labels = { [COMPOSE_LABELS.project]: key.name };
       const containers = await containersOf(engine, labels, within);
@@ -233,13 +217,11 @@ export class Projects {
       const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
       const keepsNamed = this.#parts.isStack(key);
       const destroy = { key, removeVolumes, keepsNamed, removeImages, dependsOn, ...kept };
-      data = await destroyStack(engine, destroy, within);
+      return await destroyStack(engine, destroy, within);
     };
     const bounded = { key, what: "project", timeoutSeconds };
-    await withinLock(this.#parts, bounded, async (within) => {
-      await this.#parts.told(key, "remove", remove, within);
-    }, signal);
-    return data;
+    const told = (within: AbortSignal) => this.#parts.told(key, "remove", remove, within);
+    return await withinLock(this.#parts, bounded, told, signal);
   }
 
   async #waitHealthy(

@@ -1,14 +1,13 @@
-import type { Run } from "../model/mod.ts";
 import { type Clock, count, within } from "../system/mod.ts";
 
 interface ActiveRun {
   readonly controller: AbortController;
-  readonly finished: Promise<Run>;
+  readonly finished: Promise<unknown>;
   /** Name of the repository of a webhook. */
   readonly pushed?: string | undefined;
 }
 
-/** The unfinished runs, with the means to abort them. */
+/** The unfinished runs, and changes that are none, with the means to abort them. */
 export class ActiveRuns {
   readonly #runs = new Map<string, ActiveRun>();
   /** Numbers of runs by repository of a webhook. */

@@ -48,6 +48,11 @@ export interface Intake {
    * Throws `shutting_down`, without opening a run, once closing has begun.
    */
   submit(work: Work, options?: SubmitOptions): Admission;
+  /**
+   * Does a change that is no run, as a person's stop of a project: a shutdown waits for it as for runs, and
+   * aborts its signal with them. Throws `shutting_down`, without beginning it, once closing has begun.
+   */
+  change<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Opens a run that is skipped at once. Throws `shutting_down`. */
   skip(nothing: NothingToDo): Run;
   /** Whether work is still accepted. */

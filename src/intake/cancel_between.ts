@@ -1,4 +1,3 @@
-import type { Run } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 
 /** A run that its waiting client can cancel. */
@@ -12,8 +11,8 @@ interface Cancellable {
 
 /**
  * Cancels a run whose client is gone, but not in the middle of a change: stopped containers that
- * are not replaced yet would stay down until something looks at their stack. Waits while any target
- * is changing. Returns a function to call when the run is over.
+ * are not replaced yet would stay down until something looks at their stack, and half a job is none.
+ * Waits while any target is changing. Returns a function to call when the run is over.
  */
 export function cancelBetween({ runs, id, client, cancel }: Cancellable): () => void {
   let isChanging = false;
@@ -22,7 +21,7 @@ export function cancelBetween({ runs, id, client, cancel }: Cancellable): () => 
   };
   const unsubscribe = runs.subscribe((run) => {
     if (run.id !== id) return;
-    isChanging = changes(run);
+    isChanging = run.targets.some(({ status }) => status === "running");
     look();
   });
   client.addEventListener("abort", look, { once: true });
@@ -31,9 +30,4 @@ export function cancelBetween({ runs, id, client, cancel }: Cancellable): () => 
     unsubscribe();
     client.removeEventListener("abort", look);
   };
-}
-
-/** Whether a target is changing containers. Jobs do not count: they may always be cancelled. */
-function changes({ trigger, targets }: Run): boolean {
-  return trigger !== "scheduled_job" && targets.some(({ status }) => status === "running");
 }

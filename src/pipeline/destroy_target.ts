@@ -64,18 +64,13 @@ export async function destroyTarget(
 
 /**
  * Destroys a stack. A failure ends the intent, for whoever asks for it to ask again: at the next
- * start the stack may be wanted. One that is cut off is finished then, but not what `isAsked`: a person whose
- * request ended early hears that it failed, and may have started the stack again. Until a run wants the
- * stack again, or a person starts it, nobody brings back what is gone: a repair and the next destroy would take turns.
+ * start the stack may be wanted. One that is cut off is finished then. Until a run wants the stack again, or a
+ * person starts it, nobody brings back what is gone: a repair and the next destroy would take turns.
  */
 async function destroyNow(
   parts: PipelineParts,
   key: StackKey,
-  { by, what, isAsked = false }: {
-    readonly by: StackOwner | undefined;
-    readonly what: DestroyWhat;
-    readonly isAsked?: boolean;
-  },
+  { by, what }: { readonly by: StackOwner | undefined; readonly what: DestroyWhat },
   signal: AbortSignal,
 ): Promise<RemovedData> {
   await requireNotOwnProject(parts.host, key, signal);
@@ -86,7 +81,7 @@ async function destroyNow(
   } catch (error) {
     // What a hand-over ended is closed, and not finished at the next start, either.
     if (isOpen(parts.ledger, intent)) {
-      if (!isAsked) signal.throwIfAborted();
+      signal.throwIfAborted();
       parts.ledger.fail(intent, "failed", messageOf(error));
     }
     parts.ledger.reconciliations.suspend(key);
@@ -189,7 +184,7 @@ export async function destroyRecorded(
   }
   if (current === undefined || (current.swarm !== undefined) !== isStack) return undefined;
   await requireNoneBeside(parts, current, signal);
-  return await destroyNow(parts, key, { by, what, isAsked: true }, signal);
+  return await destroyNow(parts, key, { by, what }, signal);
 }
 
 /** Words about the owner of a stack by another context of its engine, where that has it now. */

@@ -3,13 +3,13 @@ import { notOwners } from "../record/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { carryOutTold, lost, prepareAgain, tellerOf } from "./rollout/deploy_again.ts";
-import { asItsOwner, learnedSoon, untilSettled, waitForProcess } from "./waits.ts";
+import { asItsOwner, learnedSoon, outwaitProcess, untilSettled } from "./waits.ts";
 
 /**
  * Recreates containers of a stack from its deployed release, as a person asked: those of one
  * service, or all. Brings back what else is missing of the release, also in a stopped stack. The
- * caller holds the stack's lock. Waits for a process that is changing the stack until `waiting`
- * aborts. Nothing that runs is touched before files and images are there.
+ * caller holds the stack's lock, while no other process changes the stack. Nothing that runs is
+ * touched before files and images are there.
  *
  * Throws `conflict` when there is no such release, or its files cannot be had; `not_found` for an
  * unknown service; `deploy_failed` when the release does not become healthy.
@@ -17,12 +17,12 @@ import { asItsOwner, learnedSoon, untilSettled, waitForProcess } from "./waits.t
 export async function recreate(
   parts: PipelineParts,
   key: StackKey,
-  { service, waiting }: { readonly service: string | undefined; readonly waiting: AbortSignal },
+  service: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   await requireNotOwnProject(parts.host, key, signal);
   await untilSettled(parts, key, async () => {
-    await waitForProcess(parts, key, () => {}, waiting);
+    await outwaitProcess(parts, key, () => {}, signal);
     await learnedSoon(parts, key, signal);
     const work = (within: AbortSignal) => attemptAnew(parts, key, service, within);
     return await asItsOwner(parts, key, work, signal);

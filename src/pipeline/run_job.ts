@@ -67,7 +67,7 @@ export async function runJob(
   const owner = recordedOwner(anyParts.ledger, key)?.source;
   if (owner !== undefined) reporter.describe({ owner });
   if (isOfStopped(anyParts, work)) return skipped(STOPPED);
-  tell("running", "starting");
+  tell("pending", "starting");
   let code: number | undefined;
   let failed = true;
   let ended: ((failed: boolean) => void) | undefined;
@@ -83,7 +83,7 @@ export async function runJob(
     ended = measuredJob(parts, found, spec);
     const made = createRun(parts, jobs, { work, found, spec, by, progress }, signal);
     run = made;
-    const end = await runThrough(parts, made, { work, spec, by }, signal);
+    const end = await runThrough(parts, made, { work, spec, by, progress }, signal);
     if (end === "stopped") {
       failed = false;
       return skipped(STOPPED);
@@ -199,7 +199,7 @@ function createRun(
 async function runThrough(
   parts: PipelineParts,
   run: AnyRun,
-  { work, spec, by }: Pick<JobToRun, "work" | "spec" | "by">,
+  { work, spec, by, progress }: Omit<JobToRun, "found">,
   signal: AbortSignal,
 ): Promise<number | undefined | "stopped"> {
   const locks = locksOfJob(parts.ledger, work.key, spec.stopServices);
@@ -211,6 +211,7 @@ async function runThrough(
       within.throwIfAborted();
       if (isOfStopped(parts, work)) return "stopped";
       await withOwnStops(parts, work, spec, within);
+      progress("starting");
       await run.begin(within);
     };
     const end = async (begun: "stopped" | void) => begun ?? await run.end(within);

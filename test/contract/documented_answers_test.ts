@@ -326,6 +326,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     404: unknown(remove),
     409: { init: remove, options: notFromHere },
     500: { init: remove, options: containers(true) },
+    503: { init: remove, options: containers(), prepare: closing },
   },
   "POST /v1/api/project/{projectName}/recreate": {
     ...guardedAct(post),
@@ -334,6 +335,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     404: { init: post, path: "/v1/api/project/none/recreate" },
     409: { init: post, options: notFromHere },
     500: { init: post, options: containers(true) },
+    503: { init: post, options: containers(), prepare: closing },
   },
   "POST /v1/api/project/{projectName}/{action}": {
     ...guardedAct(post),
@@ -341,6 +343,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     400: { init: post, path: "/v1/api/project/shop/explode" },
     404: { init: post, path: "/v1/api/project/none/stop" },
     500: { init: post, options: containers(true) },
+    503: { init: post, options: containers(), prepare: closing },
   },
   "GET /v1/api/stacks": {
     ...guarded(get),
@@ -364,6 +367,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     404: { init: remove, path: "/v1/api/stack/none", options: services() },
     409: { init: remove },
     500: { init: remove, options: services(true) },
+    503: { init: remove, options: services(), prepare: closing },
   },
   "POST /v1/api/stack/{stackName}/{action}": {
     ...guardedAct({ ...post }),
@@ -372,6 +376,12 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     404: { init: post, path: "/v1/api/stack/none/restart", options: services() },
     409: { init: post, path: "/v1/api/stack/shop/restart" },
     500: { init: post, path: "/v1/api/stack/shop/restart", options: services(true) },
+    503: {
+      init: post,
+      path: "/v1/api/stack/shop/restart",
+      options: services(),
+      prepare: closing,
+    },
   },
   "POST /v1/api/storage/compact": {
     ...guardedAct(post),

@@ -64,25 +64,6 @@ describe("a stop over the API", () => {
     }));
 });
 
-describe("a removal over the API whose request ends early", () => {
-  it("is over, and not finished later: the person heard that it failed", () =>
-    inWorld("fake", async (world) => {
-      await commit(world, shop("1"));
-      await pollTo(world, "succeeded");
-      world.proxy.reset({ kind: "timeout", at: 1, among: "mutating", lasts: true });
-      const url = `/v1/api/project/${world.stack}?timeout=1`;
-      const answer = await world.request(url, { method: "DELETE" });
-      assert.equal(answer.status, 500);
-      await answer.body?.cancel();
-      assert.equal(open(world), 0);
-      world.proxy.reset();
-      const start = `/v1/api/project/${world.stack}/start`;
-      assert.equal((await world.request(start, { method: "POST" })).status, 200);
-      await world.restart();
-      assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
-    }));
-});
-
 describe("what a killed rollback had begun", () => {
   it("is not taken up by another repository that names the stack, whose wait would cut it off", async () => {
     const other = await createWorld({ engine: "fake" });

@@ -8,7 +8,7 @@ import {
   type Execute,
 } from "../../src/intake.ts";
 import { MOST_OF_REPOSITORY } from "../../src/intake/admission.ts";
-import { type SourceRequest, StackwrightError, type Sync } from "../../src/model/mod.ts";
+import { messageOf, type SourceRequest, StackwrightError, type Sync } from "../../src/model/mod.ts";
 import { createRuns, RUNS_PER_TRIGGER } from "../../src/record/runs.ts";
 import { LedgerDatabase } from "../../src/record/ledger_database.ts";
 import { RunArchive } from "../../src/record/run_archive.ts";
@@ -344,6 +344,21 @@ describe("Intake.close()", () => {
     await closing;
     assert.equal((await finished).status, "succeeded");
     assert.deepEqual([aborts, clock.sleepers], [[], 0]);
+  });
+
+  it("waits for changes that are no runs, aborts them after the grace period, and begins no more", async () => {
+    const { intake, clock } = createGate(() => Promise.resolve());
+    const change = (milliseconds: number) =>
+      intake.change((signal) => clock.sleep(milliseconds, signal)).then(() => "done", messageOf);
+    const ends = [change(9_999), change(60_000)];
+    let isClosed = false;
+    const closing = intake.close().then(() => isClosed = true);
+    assert.equal(await change(1), "application is shutting down");
+    await clock.advance(9_999);
+    assert.equal(isClosed, false);
+    await clock.advance(1);
+    await closing;
+    assert.deepEqual(await Promise.all(ends), ["done", CANCELLED_BY_SHUTDOWN]);
   });
 
   it("aborts what is left after the grace period and marks it failed", async () => {

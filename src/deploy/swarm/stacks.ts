@@ -11,7 +11,7 @@ import {
 import { type LockParts, withinLock } from "../within_lock.ts";
 import { destroyServices } from "./destroy_services.ts";
 import { isRunOfJob, shortName, tasksByService } from "./observed_services.ts";
-import { changeOf, type StackAction, type StackOrder } from "./stack_actions.ts";
+import { changeOf, type StackOrder } from "./stack_actions.ts";
 import { postAgain } from "./post_again.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 import { waitConverged } from "./wait_converged.ts";
@@ -29,13 +29,6 @@ interface StacksParts extends LockParts {
   readonly isManager: (signal: AbortSignal) => Promise<boolean>;
   /** Removes a stack that the ledger knows, except for its volumes; false for an unknown stack. */
   readonly destroyRecorded: (key: StackKey, signal: AbortSignal) => Promise<boolean>;
-  /** Does what a person asks of an existing stack until a hand-over ends it, and reports how it ends. */
-  readonly told: (
-    key: StackKey,
-    action: StackAction | "remove",
-    work: (owned: AbortSignal) => Promise<void>,
-    signal: AbortSignal,
-  ) => Promise<void>;
 }
 
 /**
@@ -79,21 +72,22 @@ export class Stacks {
     { order, service, wait, timeoutSeconds }: StackControl,
     signal: AbortSignal,
   ): Promise<readonly StackActionResult[]> {
-    const deadline = new Date(this.#parts.clock.now().getTime() + timeoutSeconds * 1000);
-    const results: StackActionResult[] = [];
+    const { clock, told } = this.#parts;
     const work = async (within: AbortSignal) => {
       const chosen = await this.#chosen(key, service, within);
       requireOne(key, chosen, { order, named: service !== undefined });
-      await this.#parts.told(key, order.action, async (owned) => {
+      return await told(key, order.action, async (owned) => {
+        const deadline = new Date(clock.now().getTime() + timeoutSeconds * 1000);
+        const results: StackActionResult[] = [];
         for (const { name } of chosen) {
           results.push(await this.#change(key, { name, order, done: results }, owned));
         }
         if (order.action === "scale" && wait) await this.#converged(key, results, deadline, owned);
+        return results;
       }, within);
     };
     await this.#requireSwarm(signal);
-    await withinLock(this.#parts, { key, what: "stack", timeoutSeconds }, work, signal);
-    return results;
+    return await withinLock(this.#parts, { key, what: "stack", timeoutSeconds }, work, signal);
   }
 
   /** Removes a stack, except its volumes. May be called again. Throws `not_found` and `timeout`. */
@@ -110,9 +104,8 @@ export class Stacks {
     };
     await this.#requireSwarm(signal);
     const bounded = { key, what: "stack", timeoutSeconds };
-    await withinLock(this.#parts, bounded, async (within) => {
-      await told(key, "remove", remove, within);
-    }, signal);
+    const removed = (within: AbortSignal) => told(key, "remove", remove, within);
+    await withinLock(this.#parts, bounded, removed, signal);
   }
 
   async #requireSwarm(signal: AbortSignal): Promise<void> {

@@ -20,6 +20,7 @@ function projectsWith(files: Readonly<Record<string, string>>): Projects {
     clock: createFakeClock(),
     stackLock: createKeyedLock(),
     othersDone: () => Promise.resolve(),
+    change: (work) => work(new AbortController().signal),
     destroyRecorded: () => Promise.resolve(undefined),
     told: (_key, _action, work, signal) => work(signal),
     hold: () => undefined,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { onceLocked } from "../../../src/deploy/within_lock.ts";
+import { withinLock } from "../../../src/deploy/within_lock.ts";
 import { stackKey } from "../../../src/model/mod.ts";
 import { createKeyedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -8,12 +8,32 @@ import { createFakeClock } from "../../fakes/fake_clock.ts";
 const never = new AbortController().signal;
 const bounded = { key: stackKey("", "shop"), what: "project", timeoutSeconds: 5 };
 
-describe("onceLocked()", () => {
-  it("bounds what the work still waits for, and says whom it waited for", async () => {
-    const clock = createFakeClock();
-    const parts = { clock, stackLock: createKeyedLock() };
-    const work = (waiting: AbortSignal) => clock.sleep(3_600_000, waiting);
-    const end = assert.rejects(onceLocked(parts, bounded, work, never), {
+/** Parts whose other process changes the stack for so many milliseconds. */
+function createParts(othersMs = 0) {
+  const clock = createFakeClock();
+  const stop = new AbortController();
+  const begun: string[] = [];
+  return {
+    clock,
+    stop,
+    begun,
+    parts: {
+      clock,
+      stackLock: createKeyedLock(),
+      othersDone: (_key: unknown, signal: AbortSignal) => clock.sleep(othersMs, signal),
+      change: <T>(work: (signal: AbortSignal) => Promise<T>) => {
+        begun.push("change");
+        return work(stop.signal);
+      },
+      told: () => Promise.reject(new Error("nobody is told")),
+    },
+  };
+}
+
+describe("withinLock()", () => {
+  it("bounds the wait for other processes, and says whom it waited for", async () => {
+    const { clock, parts, begun } = createParts(3_600_000);
+    const end = assert.rejects(withinLock(parts, bounded, () => Promise.resolve(), never), {
       code: "timeout",
       message:
         "project shop: nothing was done: a deployment of it, a scheduled job or another action was " +
@@ -21,13 +41,50 @@ describe("onceLocked()", () => {
     });
     await clock.advance(5000);
     await end;
+    assert.deepEqual(begun, []);
   });
 
-  it("lets work go on to its end that has begun and waits for nothing", async () => {
-    const clock = createFakeClock();
-    const parts = { clock, stackLock: createKeyedLock() };
-    const end = onceLocked(parts, bounded, () => clock.sleep(60_000, never).then(() => 1), never);
+  it("does nothing for a client who goes away while it waits for the lock, or for others", async () => {
+    for (const othersMs of [0, 1000]) {
+      const { clock, parts, begun } = createParts(othersMs);
+      const [client, free] = [new AbortController(), Promise.withResolvers<void>()];
+      const other = parts.stackLock.run("default/shop", () => free.promise, never);
+      const end = withinLock(parts, bounded, () => Promise.resolve(), client.signal)
+        .catch((error) => error);
+      await clock.advance(0);
+      if (othersMs === 0) client.abort("gone");
+      free.resolve();
+      await other;
+      await clock.advance(0);
+      client.abort("gone");
+      assert.equal(await end, "gone");
+      await clock.advance(60_000);
+      assert.deepEqual(begun, []);
+    }
+  });
+
+  it("lets work that has begun go on to its end, whoever goes away and however long it takes", async () => {
+    const { clock, parts } = createParts();
+    const client = new AbortController();
+    const work = (signal: AbortSignal) => clock.sleep(60_000, signal).then(() => 1);
+    const end = withinLock(parts, bounded, work, client.signal);
+    await clock.advance(1);
+    client.abort("gone");
     await clock.advance(60_000);
     assert.equal(await end, 1);
+  });
+
+  it("throws what the work throws, and what ends the process", async () => {
+    const { clock, parts, stop } = createParts();
+    const fails = () => Promise.reject(new Error("broken"));
+    await assert.rejects(
+      Promise.all([withinLock(parts, bounded, fails, never), clock.advance(1)]),
+      /broken/,
+    );
+    const work = (signal: AbortSignal) => clock.sleep(60_000, signal);
+    const end = withinLock(parts, bounded, work, never).catch((error) => error);
+    await clock.advance(1);
+    stop.abort("shutdown");
+    assert.equal(await end, "shutdown");
   });
 });

@@ -139,8 +139,7 @@ describe("untilSettled()", () => {
 describe("recreate()", () => {
   it("goes on soon, although the secrets of the stack are not known", async () => {
     const { parts, clock } = createWorld();
-    const what = { service: undefined, waiting: never };
-    const end = assert.rejects(recreate(parts, SHOP, what, never), { code: "conflict" });
+    const end = assert.rejects(recreate(parts, SHOP, undefined, never), { code: "conflict" });
     await clock.advance(10_000);
     await end;
   });
