@@ -12,7 +12,8 @@ import { carryOut } from "./carry_out.ts";
 import { leftByAdoption } from "../plan/mod.ts";
 import { type Decision, endOf } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
-import { rememberingRemoval, removalWish } from "./destroy/failed_removal.ts";
+import { remembering } from "./decide/remembering.ts";
+import { removalWish } from "./destroy/failed_removal.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import { isSameMode } from "./stack_mode.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
@@ -148,7 +149,7 @@ async function destroy(
   const { key, discovered: found, deployment } = target;
   const by = { by: ownerFrom(target.configuration), found };
   const remove = () => destroyTarget(parts, key, by, deployment.destroy, signal);
-  const deleted = await rememberingRemoval(parts, key, removalWish(target), remove, signal);
+  const deleted = await remembering(parts, key, removalWish(target), remove, signal);
   return deleted === undefined
     ? nothingToDestroy(target.key)
     : { status: "succeeded", message: `destroyed${dataText("deleted", deleted)}` };

@@ -1,15 +1,9 @@
-import {
-  askingSource,
-  isOurs,
-  isStackwrightError,
-  messageOf,
-  ownerFrom,
-  type Plan,
-} from "../model/mod.ts";
+import { askingSource, isOurs, ownerFrom, type Plan } from "../model/mod.ts";
 import { type Hold, planFor, requireSupported, retryHold, whyForced } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { type Found, moveRevision, remember } from "./decide/record_unchanged.ts";
+import { type Attempt, remembering } from "./decide/remembering.ts";
 import { pinHold } from "./decide/pin_hold.ts";
 import { requireRoomForStack } from "./decide/stack_limit.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
@@ -18,7 +12,7 @@ import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
-import { decideHeld, retryOf, stoppedHold, waitingHold } from "./hold.ts";
+import { decideHeld, paceOf, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
   changesSince,
   isSuperseded,
@@ -163,7 +157,9 @@ async function planRendered(
   const refresh = () => refreshImages(parts, target, { prepared, isDeployed }, signal);
   // What is not tried now needs no images: to ask for them is a part of what failed.
   const waits = !isDeployed && retryOf(parts, target, release.digest).kind === "wait";
-  const images = waits ? {} : await remembering(parts, target, release.digest, refresh, signal);
+  const images = waits
+    ? {}
+    : await remembering(parts, key, attemptOf(target, release.digest), refresh, signal);
   const deployed = recorded && parts.ledger.services(recorded);
   const ran = recorded?.images ?? {};
   const ranBefore = parts.ledger.ranBefore(key);
@@ -197,8 +193,8 @@ async function deployed(
   await requireNoClash(parts, release, plan, signal);
   const images = await remembering(
     parts,
-    target,
-    release.digest,
+    target.key,
+    attemptOf(target, release.digest),
     () => prepareImages(parts, target, prepared, { plan, observed }, signal),
     signal,
   );
@@ -247,29 +243,8 @@ function heldAs({ reason, message, services, retryAt }: Hold): Decision {
   };
 }
 
-/**
- * Runs `work` and records its failure as the release's, and that it was a retry. Exempt: an engine
- * that is away, and an external resource that this run may still make.
- */
-async function remembering<T>(
-  parts: PipelineParts,
-  target: Target,
-  release: string,
-  work: () => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    signal.throwIfAborted();
-    if (isStackwrightError(error, "engine_unreachable")) throw error;
-    if (target.mayLack === true && lacksExternal(error)) throw error;
-    const retry = retryOf(parts, target, release);
-    if (retry.kind === "attempt" && retry.isRetry) parts.ledger.failures.countAttempt(target.key);
-    const source = askingSource(target);
-    const failure = { release, source, message: messageOf(error), at: parts.clock.now() };
-    const automatic = target.origin === "automatic";
-    parts.ledger.failures.fail(target.key, { ...failure, automatic });
-    throw error;
-  }
+/** An attempt at a target's release. Exempt is an external resource that this run may still make. */
+function attemptOf(target: Target, release: string): Attempt {
+  const isExempt = (error: unknown) => target.mayLack === true && lacksExternal(error);
+  return { release, source: askingSource(target), isExempt, ...paceOf(target) };
 }

@@ -39,11 +39,11 @@ import { isMixed, prepareRepair } from "./hold.ts";
 import { isNothing } from "./owner/own_stack.ts";
 import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { isOthersByContainers } from "./owner/own_things.ts";
-import { allInTurns, createPauses, deploying, type Slot, stackAsOwner } from "../system/mod.ts";
+import { allInTurns, createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./reconcile/observe_engine.ts";
 import { recoverStack } from "./recover.ts";
 import { restartContainers } from "./reconcile/restart_containers.ts";
-import { asItsOwner, type OwnersWork, untilSettled, waitForProcess } from "./waits.ts";
+import { asItsOwner, untilSettled, waitForProcess, waitForStack } from "./waits.ts";
 
 /** Records how a stack reacts to events of its containers, as what runs now asks for it. */
 export function settleReconciliation(
@@ -71,14 +71,14 @@ export async function reconcile(
   const parts = await partsFor(anyParts, key, signal);
   return await untilSettled(parts, key, async () => {
     // Not under the stack's lock: runs that wait for the lock could not report progress.
-    await waitForProcess(parts, key, () => {}, signal);
-    await parts.secrets.learned(stackAsOwner(key), signal);
+    await waitForStack(parts, key, () => {}, signal, waitForProcess);
     await recoverStack(anyParts, parts.listeners, key, signal);
     return await parts.stackLock.run(formatStackKey(key), async () => {
       if (parts.ledger.heldElsewhere(key) !== undefined) return "moved";
       const because = why();
-      const work: OwnersWork<End> = (within, ask) => attempt(parts, key, { because, ask }, within);
-      return await asItsOwner(parts, key, work, signal).catch((error) => {
+      return await asItsOwner(parts, key, (within, ask) => {
+        return attempt(parts, key, { because, ask }, within);
+      }, signal).catch((error) => {
         signal.throwIfAborted();
         if (whyLeft(parts.ledger, key) === undefined) throw error;
         return "settled" as const;

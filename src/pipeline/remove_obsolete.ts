@@ -21,13 +21,9 @@ import {
 import { stage, type Target } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { nothingToDestroy } from "./act.ts";
+import { remembering } from "./decide/remembering.ts";
 import type { Decision } from "./decision.ts";
-import {
-  rememberingRemoval,
-  removalAgain,
-  removalHold,
-  wishOfSource,
-} from "./destroy/failed_removal.ts";
+import { removalAgain, removalHold, wishOfSource } from "./destroy/failed_removal.ts";
 import { isNewer, overtakenBy } from "./destroy/is_newer.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import { discoveryOwner, keyOf, removalPolicy, type ScannedBase } from "./expand_deployments.ts";
@@ -245,7 +241,7 @@ async function remove(
         if (newer !== undefined) return keep(teller, newer);
         teller.tell({ kind: "started" });
         const remove = () => destroyObsolete(on, { run, removal, because: message }, within);
-        return await rememberingRemoval(parts, key, wish, remove, within);
+        return await remembering(parts, key, wish, remove, within);
       };
       const holder = { ...stack, configuration };
       const ofOwner = { keys: [key], owners: [ownerFrom(configuration)] };

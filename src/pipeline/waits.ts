@@ -31,14 +31,15 @@ import {
 /** Milliseconds between two looks at whether another process is done with a stack. */
 const LOOK_MS = 250;
 
-/** Waits as {@link outwaitProcess} does, and until the secrets of what that process recorded are hidden. */
+/** Waits for another process by `wait`, and until the secrets of what that process recorded are hidden. */
 export async function waitForStack(
   parts: Pick<PipelineParts, "ledger" | "clock" | "log" | "mentioned" | "secrets">,
   key: StackKey,
   progress: Progress,
   signal: AbortSignal,
+  wait: typeof outwaitProcess = outwaitProcess,
 ): Promise<void> {
-  await outwaitProcess(parts, key, progress, signal);
+  await wait(parts, key, progress, signal);
   await parts.secrets.learned(stackAsOwner(key), signal);
 }
 

@@ -2,7 +2,6 @@ import {
   askingSource,
   type FailureRecord,
   isStackwrightError,
-  messageOf,
   type Plan,
   REMOVAL,
   type StackKey,
@@ -16,24 +15,29 @@ import {
   UNTIL_DONE,
 } from "../../plan/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
+import type { Attempt } from "../decide/remembering.ts";
 import { nextAttempt, paceOf } from "../hold.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** A source's wish to remove a stack, and how its retries are paced. */
-export interface RemovalWish extends ReturnType<typeof paceOf> {
-  readonly source: string;
-}
+export type RemovalWish = Attempt;
+
+/** What all removals share. Exempt is, besides an engine that is away, a stack that is another owner's or held by now. */
+const A_REMOVAL = {
+  release: REMOVAL,
+  isExempt: (error: unknown) => isStackwrightError(error, "conflict"),
+} as const;
 
 /** The wish of a target with `destroy`, whose configuration sets the pace as for its releases. */
 export function removalWish(target: Target): RemovalWish {
-  return { source: askingSource(target), ...paceOf(target) };
+  return { ...A_REMOVAL, source: askingSource(target), ...paceOf(target) };
 }
 
 /** The wish of a source that does not name a stack any more: tried without an end, after growing pauses. */
 export function wishOfSource(
   { source, origin }: Pick<RemovalWish, "source" | "origin">,
 ): RemovalWish {
-  return { source, origin, ...UNTIL_DONE };
+  return { ...A_REMOVAL, source, origin, ...UNTIL_DONE };
 }
 
 /** The hold of a removal that failed before and may not be tried again now; `undefined` for others. */
@@ -80,33 +84,6 @@ function failedRemoval(
 ): { readonly failure: FailureRecord; readonly retry: RetryDecision } | undefined {
   const failure = ledger.failures.get(key, source);
   if (failure?.release !== REMOVAL) return undefined;
-  const retry = decideRetry({ ...asked, release: REMOVAL, failure, now: clock.now() });
+  const retry = decideRetry({ ...asked, failure, now: clock.now() });
   return { failure, retry };
-}
-
-/**
- * Does the removal of a stack, and records its failure for {@link removalHold}. Exempt are, as for
- * releases, an engine that is away, and a stack that is another owner's or held by now.
- */
-export async function rememberingRemoval<T>(
-  { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
-  key: StackKey,
-  { source, origin }: Pick<RemovalWish, "source" | "origin">,
-  work: () => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  const automatic = origin === "automatic";
-  const isRetry = ledger.failures.get(key, source)?.release === REMOVAL;
-  if (automatic && isRetry) ledger.failures.countAttempt(key);
-  try {
-    return await work();
-  } catch (error) {
-    signal.throwIfAborted();
-    const isExempt = isStackwrightError(error, "engine_unreachable") ||
-      isStackwrightError(error, "conflict");
-    if (isExempt) throw error;
-    const failure = { release: REMOVAL, source, message: messageOf(error), at: clock.now() };
-    ledger.failures.fail(key, { ...failure, automatic });
-    throw error;
-  }
 }

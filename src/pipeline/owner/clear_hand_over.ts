@@ -7,13 +7,14 @@ import { partsFor, type PipelineParts } from "../parts.ts";
 import { managesServices } from "../decide/manages_services.ts";
 import { observeAnyway } from "../stack_mode.ts";
 import { endOthersRuns } from "./end_others_runs.ts";
-import { dataVolumes, joinedThings, partsOf } from "./own_things.ts";
+import { dataVolumes, joinedThings, noneLeaderless, partsOf } from "./own_things.ts";
 import type { ThingOfStack } from "./whose.ts";
 
 /**
  * The end of what a stack's former owner has left: runs of jobs, hooks, and containers that were to replace
- * others. Done once for each hand-over, and again where it was cut off. Notes which sources the labels of
- * what is there name: that goes with the stack. Returns whether there was a hand-over to clear.
+ * others. Done once for each hand-over, and again where it was cut off, or a swarm without a leader told
+ * nothing: its part is left to the next look. Notes which sources the labels of what is there name: that
+ * goes with the stack. Returns whether there was a hand-over to clear.
  *
  * Call it in the name of the new owner, while nobody else works on the stack. Throws `conflict` where this
  * process runs in it.
@@ -29,15 +30,27 @@ export async function clearHandOver(
   await requireNotOwnProject(parts.host, key, signal);
   const isManager = await managesServices(parts, key, ledger.current(key), signal);
   await endOthersRuns(parts, { key }, signal);
-  if (isManager) await endOthersRuns(parts, { key, swarm: {} }, signal);
   await clearHalfReplaced(engine, key, signal);
-  const things = [
-    ...partsOf(await observeAnyway(parts, key, signal)),
-    ...await dataVolumes(engine, key, signal),
-    ...await joinedThings(engine, { key }, signal),
-  ];
-  ledger.owners.noteCleared(key, number, namedBy(things));
+  const clear = async () => {
+    if (isManager) await endOthersRuns(parts, { key, swarm: {} }, signal);
+    const things = [
+      ...partsOf(await observeAnyway(parts, key, signal)),
+      ...await dataVolumes(engine, key, signal),
+      ...await joinedThings(engine, { key, ...(isManager && { swarm: {} }) }, signal),
+    ];
+    ledger.owners.noteCleared(key, number, namedBy(things));
+  };
+  await clear().catch((error) => {
+    noneLeaderless(error);
+    sayLater(parts, key, error);
+  });
   return true;
+}
+
+function sayLater({ log }: Pick<PipelineParts, "log">, key: StackKey, error: unknown): void {
+  const text = `what the former owner of ${key.name} has left could not be ended yet: the next ` +
+    `look at the stack tries again: ${messageOf(error)}`;
+  log.warning(text, { stack: key.name, context: key.context });
 }
 
 /** Clears a hand-over under the stack's lock, unless another process works on it: then that, or the next look, does. */
@@ -54,9 +67,7 @@ export async function clearFreeHandOver(
     }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    const text = `what the former owner of ${key.name} has left could not be ended yet: the next ` +
-      `look at the stack tries again: ${messageOf(error)}`;
-    anyParts.log.warning(text, { stack: key.name, context: key.context });
+    sayLater(anyParts, key, error);
   }
 }
 
