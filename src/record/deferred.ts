@@ -22,15 +22,6 @@ export interface Deferred {
 
 const OF_ASKER = "context = ? AND name = ? AND repository = ? AND reference = ?";
 
-/** A deferred deployment of a stack, ready to be requested again. */
-export interface WaitingDeployment extends Deferred {
-  readonly key: StackKey;
-  /** Digest of the request: equal for all deployments of one request. */
-  readonly asks: string;
-  /** Number of requests that led to no decision. */
-  readonly asked: number;
-}
-
 /**
  * Records what waits for sync windows: of each stack the latest deployment of each repository and
  * branch that asks for it. While nobody owns a stack, anybody may name it, and none speaks for another.
@@ -62,31 +53,42 @@ export class DeferredDeployments extends LedgerTable {
     return row && retryAtOf(row);
   }
 
-  /** All deferred deployments, in no order. */
-  all(): WaitingDeployment[] {
-    return this.#opened(this.database.all(`SELECT * FROM deferred`));
+  /** All deferred deployments, in no order, with the number of requests for each that led to no decision. */
+  all(): (Pick<Deferred, "asker"> & { readonly key: StackKey; readonly asked: number })[] {
+    return this.database.all(`SELECT * FROM deferred`)
+      .map((row) => ({ key: keyIn(row), asker: askerIn(row), asked: Number(row["asked"]) }));
   }
 
-  due(now: Date): WaitingDeployment[] {
-    return this.#opened(this.database.all(`SELECT * FROM deferred WHERE retry_at <= ?`, now));
+  /**
+   * Takes the requests for what is due by `now`, or for all: each one once, however many stacks of it wait.
+   * `again` says when these are due again, together with those for which it was taken in vain before, unless
+   * it leads to a decision: by how often that was.
+   */
+  take(now: Date | "all", again: (asked: number) => Date): Pick<Deferred, "trigger" | "request">[] {
+    const [due, by] = now === "all" ? ["TRUE", []] as const : ["retry_at <= ?", [now]] as const;
+    const rows = this.database.all(
+      `SELECT trigger, sealed, asks, min(asked) AS asked FROM deferred
+       WHERE ${due} GROUP BY trigger, iif(asks = '', sealed, asks) ORDER BY min(rowid)`,
+      ...by,
+    );
+    return rows.map((row) => {
+      const sealed = row["sealed"] as Uint8Array;
+      const trigger = String(row["trigger"]) as Trigger;
+      const text = this.#key.open(sealed);
+      const asks = this.#key.digest(text);
+      this.database.run(
+        `UPDATE deferred SET retry_at = ?, asks = ?, asked = asked + 1
+         WHERE (${due} OR asked > 0) AND trigger = ? AND (asks = ? OR sealed = ?)`,
+        ...[again(Number(row["asked"])), asks, ...by, trigger, asks, sealed],
+      );
+      return { trigger, request: requestIn(text) };
+    });
   }
 
   /** Time of the next decision about any of them; `undefined` when none is known. */
   next(): Date | undefined {
     return retryAtOf(this.database.all(`SELECT min(retry_at) AS retry_at FROM deferred`)[0] ?? {})
       .retryAt;
-  }
-
-  /** Counts a request, and sets the time of the next one in case it leads to no decision. */
-  noteAsked(
-    { key, asker, asks }: Pick<WaitingDeployment, "key" | "asker" | "asks">,
-    until: Date,
-  ): void {
-    this.database.run(
-      `UPDATE deferred SET retry_at = ?, asks = ?, asked = asked + 1
-       WHERE ${OF_ASKER}`,
-      ...[until, asks, key, asker.source, asker.reference],
-    );
   }
 
   /** Forgets stacks of a request that are not `named`: its source names them no longer. */
@@ -113,26 +115,15 @@ export class DeferredDeployments extends LedgerTable {
     const { source, reference } = askerIn(row);
     this.database.run(`DELETE FROM deferred WHERE ${OF_ASKER}`, keyIn(row), source, reference);
   }
+}
 
-  #opened(rows: readonly Row[]): WaitingDeployment[] {
-    return rows.map((row) => {
-      const text = this.#key.open(row["sealed"] as Uint8Array);
-      const request = JSON.parse(text);
-      const deployments = request.deployments.map((each: { readonly given: string[] }) => ({
-        ...each,
-        given: new Set(each.given),
-      }));
-      return {
-        key: keyIn(row),
-        trigger: String(row["trigger"]) as Trigger,
-        request: { ...request, deployments },
-        asks: this.#key.digest(text),
-        asked: Number(row["asked"]),
-        asker: askerIn(row),
-        ...retryAtOf(row),
-      };
-    });
-  }
+function requestIn(text: string): SourceRequest {
+  const request = JSON.parse(text);
+  const deployments = request.deployments.map((each: { readonly given: string[] }) => ({
+    ...each,
+    given: new Set(each.given),
+  }));
+  return { ...request, deployments };
 }
 
 function askerIn(row: Row): StackOwner {

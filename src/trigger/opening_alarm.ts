@@ -1,10 +1,10 @@
 import { isStackwrightError, type Sync } from "../model/mod.ts";
-import type { DeferredDeployments, WaitingDeployment } from "../record/mod.ts";
+import type { DeferredDeployments } from "../record/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
 
 interface OpeningAlarmParts {
-  readonly deferred: Pick<DeferredDeployments, "all" | "due" | "next" | "noteAsked">;
+  readonly deferred: Pick<DeferredDeployments, "take" | "next">;
   /** Submits work. Throws `shutting_down`. */
   readonly submit: (work: Sync) => void;
   readonly clock: Clock;
@@ -26,15 +26,14 @@ export class OpeningAlarm {
     this.#parts = parts;
     this.#alarm = new Alarm(
       parts.clock,
-      (setBackMs) =>
-        this.#open(setBackMs > 0 ? parts.deferred.all() : parts.deferred.due(parts.clock.now())),
+      (setBackMs) => this.#open(setBackMs > 0 ? "all" : parts.clock.now()),
       signal,
     );
   }
 
   /** Requests all deferred deployments once, as windows may have changed since. */
   start(): void {
-    this.#open(this.#parts.deferred.all());
+    this.#open("all");
   }
 
   /** Sets the alarm again, as deployments may have been deferred or settled. */
@@ -42,22 +41,18 @@ export class OpeningAlarm {
     this.#alarm.set(this.#parts.deferred.next()?.getTime());
   }
 
-  /** Submits one piece of work for each request, however many stacks of it wait. */
-  #open(due: readonly WaitingDeployment[]): void {
+  /** Submits one piece of work for each request that is due. */
+  #open(due: Date | "all"): void {
     const { clock, log, deferred, submit } = this.#parts;
     const now = clock.now().getTime();
-    const works = new Map<string, Sync>();
-    for (const waiting of due) {
-      const { trigger, request, asks, asked } = waiting;
-      const again = Math.min(AGAIN_MS * 2 ** asked, MOST_AGAIN_MS);
-      deferred.noteAsked(waiting, new Date(now + again));
-      const work = { kind: "sync", trigger, origin: "automatic", sources: [request] } as const;
-      works.set(`${trigger} ${asks}`, work);
-    }
+    const again = (asked: number) => new Date(now + Math.min(AGAIN_MS * 2 ** asked, MOST_AGAIN_MS));
+    const taken = deferred.take(due, again);
     try {
-      for (const work of works.values()) submit(work);
-      if (works.size > 0) {
-        log.info("deferred deployments are decided about again", { sources: works.size });
+      for (const { trigger, request } of taken) {
+        submit({ kind: "sync", trigger, origin: "automatic", sources: [request] });
+      }
+      if (taken.length > 0) {
+        log.info("deferred deployments are decided about again", { sources: taken.length });
       }
     } catch (error) {
       if (isStackwrightError(error, "shutting_down")) return;

@@ -65,8 +65,8 @@ describe("DeferredDeployments", () => {
       deferred.set(WEB, { ...asked("b"), retryAt: at(1) });
       deferred.set(THERE, asked("a"));
       assert.deepEqual(deferred.get(WEB), { retryAt: at(1) });
-      const [first] = deferred.due(at(1));
-      if (first !== undefined) deferred.noteAsked(first, at(3));
+      const taken = deferred.take(at(1), (before) => at(3 + before));
+      assert.deepEqual(taken, [{ trigger: "poll", request: asked("b").request }]);
       assert.deepEqual(left().sort(), ["default a 0", "default b 1", "prod a 0"]);
       assert.deepEqual(deferred.next(), at(2));
 
@@ -75,8 +75,8 @@ describe("DeferredDeployments", () => {
       assert.deepEqual(left().sort(), ["default a 0", "prod a 0"]);
       deferred.set(WEB, asked("b"));
       for (const branch of ["/x", "/y"]) deferred.set(WEB, asked("b", branch));
-      const one = deferred.all().find(({ asker }) => asker.reference === "/x");
-      if (one !== undefined) deferred.noteAsked(one, at(4));
+      deferred.set(WEB, { ...asked("b", "/x"), retryAt: at(1) });
+      assert.equal(deferred.take(at(1), () => at(4)).length, 1);
       assert.deepEqual(left().sort(), [
         "default a 0",
         "default b 0",

@@ -89,6 +89,18 @@ describe("the alarm of openings", () => {
     assert.deepEqual(urls(), ["a", "a"]);
   });
 
+  it("asks once for all that waits of a request, also where it was asked for at other times before", async () => {
+    const { clock, put, urls } = setUp();
+    put("shop", "a", 1);
+    put("blog", "a", 3);
+    const asked: number[] = [];
+    for (let minute = 1; minute <= 40; minute++) {
+      await clock.advance(MINUTE);
+      if (urls().length > 0) asked.push(minute);
+    }
+    assert.deepEqual(asked, [1, 3, 8, 18, 38]);
+  });
+
   it("asks for each of two requests for one repository that differ in what they deploy", async () => {
     const { clock, deferred, alarm, asked } = setUp();
     const asker = { source: "a", reference: "refs/heads/main" };
