@@ -8,6 +8,7 @@ const COSTS: Readonly<Record<string, number>> = {
   canaries_test: 20,
   canary_broken_files_test: 20,
   canary_providers_test: 10,
+  client_away_test: 15,
   design_traps_test: 9,
   discovery_test: 9,
   examples_test: 14,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { commandTo, rows } from "./commands.ts";
+import { sampleOf } from "../fakes/sample.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { beginRollback, withOther } from "./other_process.ts";
 import { commit, ids, label, pollTo, states } from "./steps.ts";
@@ -174,7 +175,7 @@ async function endOf(world: World, { verb }: Action, from: number): Promise<stri
   return end ?? "";
 }
 
-for (const action of ACTIONS) {
+for (const action of sampleOf(ACTIONS, 3)) {
   describe(`${action.name} whose client goes away`, () => {
     it("is carried out to its end once it has begun, and told as if the client were there", () =>
       inShop(action, async (world, hold) => {
