@@ -11,12 +11,14 @@ import {
   again,
   decideAsOwner,
   type Decision,
+  doneListener,
   type ExpandedDeployment,
   hasClosed,
   heldAnyway,
   holdOf,
   keyOf,
   learnedOfAll,
+  leave,
   lockedForTarget,
   meant,
   noteDeferred,
@@ -200,13 +202,15 @@ async function deployTarget(
     if (left !== undefined) return leave(teller, left);
     const parts = await partsFor(anyParts, key, signal);
     // The engine may have been away at the start.
-    const before = (within: AbortSignal) => recoverStack(anyParts, listeners, key, within);
+    const resumed: string[] = [];
+    const hearing = [...listeners, doneListener(resumed)];
+    const before = (within: AbortSignal) => recoverStack(anyParts, hearing, key, within);
     const work = async (within: AbortSignal) => {
       const refused = await opened.heldByOther(deployment);
       if (refused) return void teller.fail("", refused, signal, { isOthers: true });
       teller.tell({ kind: "admitted" });
       const target = { ...begun, since, glance: glances(parts, key), mayLack };
-      await settle(parts, { ...opened, target, teller }, within);
+      await settle(parts, { ...opened, target, teller, resumed }, within);
     };
     await lockedForTarget(parts, begun, { before, work }, signal);
   } catch (thrown) {
@@ -225,6 +229,8 @@ interface DecidingWork {
   readonly request: OpenedSource["request"];
   readonly round?: OpenedSource["round"];
   readonly teller: Teller;
+  /** What was finished of the stack before, as it had been interrupted. */
+  readonly resumed: readonly string[];
 }
 
 /** Decides about a stack whose lock is held and acts, again while the decision is outdated. */
@@ -246,7 +252,7 @@ async function settle(
  */
 async function decideAndAct(
   parts: PipelineParts,
-  { target: asked, request, round, teller }: DecidingWork,
+  { target: asked, request, round, teller, resumed }: DecidingWork,
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
   const { key } = teller.target;
@@ -265,7 +271,7 @@ async function decideAndAct(
   const isOut = decision.kind !== "skip" && parts.ledger.mark(key) !== before;
   if (isOut || parts.ledger.owners.mark(key) !== whose) return "moved";
   note(parts, { target, request }, decision);
-  if (decision.kind === "skip") return leave(teller, decision);
+  if (decision.kind === "skip") return leave(teller, decision, resumed);
   const since = parts.ledger.mark(key);
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
@@ -306,12 +312,5 @@ async function actInTime(
   const more = end.status === "failed" ? again(parts, target, request) : {};
   if (kind === "deploy" && end.status === "succeeded") settleReconciliation(parts, target);
   teller.tell({ kind: "ended", end: { ...end, ...more } });
-  return "done";
-}
-
-/** Tells of a target that is left as it is. */
-function leave(teller: Teller, decision: Decision & { readonly kind: "skip" }): "done" {
-  teller.tell({ kind: "decided", decision: toldDecision(decision) });
-  teller.tell({ kind: "ended", end: { status: "skipped", message: decision.plan.message } });
   return "done";
 }

@@ -5,6 +5,7 @@ import {
   type Release,
   type SkipReason,
   type TargetEnd,
+  type TargetListener,
   type ToldDecision,
   withSequel,
 } from "../model/mod.ts";
@@ -14,6 +15,7 @@ import type { PreparedRelease, Target } from "../prepare/mod.ts";
 import type { Hold } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { isStrangers } from "./stack_owner.ts";
+import type { Teller } from "../tell/mod.ts";
 
 /** The decision about a target, made before anything is changed. */
 export type Decision =
@@ -98,4 +100,25 @@ export function endOf(result: RolloutResult, done: string, tried?: string): Targ
   if (result.kind === "deployed") return { status: "succeeded", message: done };
   const message = withSequel(result.error.message, result.text);
   return { status: "failed", message: tried === undefined ? message : `${tried}: ${message}` };
+}
+
+/** Tells of a target that is left as it is, and what was finished of it before. */
+export function leave(
+  teller: Teller,
+  decision: Decision & { readonly kind: "skip" },
+  resumed: readonly string[] = [],
+): "done" {
+  const { reason, message } = decision.plan;
+  const isDone = reason === "no_changes" || reason === "nothing_to_destroy";
+  const told = isDone ? [...resumed, message].join("; then ") : message;
+  teller.tell({ kind: "decided", decision: toldDecision(decision) });
+  teller.tell({ kind: "ended", end: { status: "skipped", message: told } });
+  return "done";
+}
+
+/** A listener that keeps what succeeded, in words. */
+export function doneListener(done: string[]): TargetListener {
+  return () => (news) => {
+    if (news.kind === "ended" && news.end.status === "succeeded") done.push(news.end.message);
+  };
 }

@@ -7,7 +7,14 @@ export { act, type ToDo, waitForJobs } from "./act.ts";
 export * from "./collect_trees.ts";
 export { decideAsOwner } from "./owner/decide_as_owner.ts";
 export { handedOverWith } from "./owner/claim.ts";
-export { type Decision, heldAnyway, holdOf, toldDecision } from "./decision.ts";
+export {
+  type Decision,
+  doneListener,
+  heldAnyway,
+  holdOf,
+  leave,
+  toldDecision,
+} from "./decision.ts";
 export * from "./destroy_target.ts";
 export * from "./hold.ts";
 export * from "./expand_deployments.ts";

@@ -272,7 +272,8 @@ async function resumeDeploy(
   }
   const { timeoutSeconds } = next.release;
   const how = { pruneImages: false, timeoutSeconds, automatic: true, progress, ...resuming };
-  const result = await finishRollout(parts, { next, ...left, images, ...how }, intent, signal);
+  const work = { next, ...left, images, ...how, note: message };
+  const result = await finishRollout(parts, work, intent, signal);
   teller?.tell({ kind: "ended", end: endOf(result, message, message) });
 }
 

@@ -117,7 +117,7 @@ function skipText(target: RunTarget, { formatTime }: RunContext): string {
   switch (reason) {
     case undefined:
     case "no_changes":
-      return "no changes";
+      return message ?? "no changes";
     case "filter_mismatch":
       return message ?? "the reference does not match the webhook filter";
     case "superseded":

@@ -79,9 +79,13 @@ describe("a deployment whose process was killed", () => {
       assert.doesNotMatch(other.err, /resuming/);
       assert.deepEqual(await states(world, `${world.stack}-other`), { "web-1": "running" });
       assert.equal(open(world), 1);
-      const { err } = await commandTo(world, 0, apply);
+      const { out, err } = await commandTo(world, 0, apply);
       assert.match(err, /resuming the deployment of release 2, which was interrupted/);
       assert.equal(open(world), 0);
+      const finished = "release 2, whose deployment was interrupted: recreate web";
+      assert.match(out, new RegExp(`: skipped: ${finished}; then no changes$`, "m"));
+      const history = await commandTo(world, 0, ["history", world.stack]);
+      assert.match(history.out, new RegExp(`${finished}$`, "m"));
       const [second] = rows(world, "SELECT status FROM releases WHERE number = 2");
       assert.equal(second?.["status"], "deployed");
     }));
