@@ -188,7 +188,9 @@ async function usedVolume(
   const by = users.length === 0 ? `: ${told}` : ` by container ${fewOf(users.sort())}`;
   return errors.engine_refused(
     `${key.name} is removed but for its data: its containers are gone, and volume ${name} is left, ` +
-      `since that volume is in use${by}; remove what uses it first, it goes at the next attempt then`,
+      `since that volume is in use${by}; remove what uses it first, it goes at the next attempt then. Polls ` +
+      "make one where the repository wants the removal; after one over the API ask for it again, since " +
+      "a poll brings back what is still described",
     { cause: error },
   );
 }

@@ -58,6 +58,19 @@ describe("a removal that failed", () => {
       assert.deepEqual(rows(world, "SELECT * FROM failures"), []);
     }));
 
+  it("of a person's says that nobody tries it again, and what a poll does", () =>
+    inWorld("fake", async (world) => {
+      await withUsedVolume(world, { ".stackwright.yaml": own(world), "compose.yaml": compose() });
+      const path = `/v1/api/project/${world.stack}`;
+      const { status } = await world.request(path, { method: "DELETE" });
+      assert.equal(status, 500);
+      const { out } = await commandTo(world, 0, ["explain", world.stack]);
+      const said =
+        "after one over the API ask for it again, since a poll brings back what is still";
+      assert.match(out, new RegExp(`: destroy: a person asked for it [\\s\\S]*failed: .*${said}`));
+      await pollTo(world, "succeeded");
+    }));
+
   it("is no failure of the release that the stack gets when it is wanted again", () =>
     inWorld("fake", async (world) => {
       await withUsedVolume(world, { ".stackwright.yaml": own(world), "compose.yaml": compose() });
