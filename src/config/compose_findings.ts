@@ -6,7 +6,9 @@ import { takesBack } from "./compose_text.ts";
 import type { UnmadeMount } from "./mounts_outside.ts";
 import {
   type ActiveProfiles,
+  buildContexts,
   contentFiles,
+  imageless,
   type ProjectFile,
   undefinedNames,
 } from "./undefined_names.ts";
@@ -110,10 +112,20 @@ async function foundInWhole(
   const known = files.filter((each) => each !== undefined);
   if (known.length < files.length) return [];
   const active = await activeProfiles(checkout, deployment);
-  const found = undefinedNames(known, active);
+  const found = [...undefinedNames(known, active), ...imageless(known, active)];
   for (const { path, file, where } of contentFiles(known, active)) {
     if (await checkout.holds(path)) continue;
     found.push({ file, ...where, message: `${path} ${NO_CONTENT}` });
+  }
+  // A submodule that was not checked out is there when it is deployed.
+  const hasModules = await checkout.exists(".gitmodules");
+  for (const { path, file, where } of hasModules ? [] : buildContexts(known, active)) {
+    if (await checkout.holds(path)) continue;
+    found.push({
+      file,
+      ...where,
+      message: `${path} is no directory of the repository to build in`,
+    });
   }
   return found;
 }

@@ -118,6 +118,53 @@ export function contentFiles(files: readonly ProjectFile[], active: ActiveProfil
   }));
 }
 
+/** Problems of services that are certainly deployed and have neither an image nor a build in any file. */
+export function imageless(files: readonly ProjectFile[], active: ActiveProfiles): Problem[] {
+  const { services, isDeployed } = servicesOf(files, active);
+  return [...Map.groupBy(services, ({ name }) => name)].flatMap(([name, all]) => {
+    const [first] = all;
+    const isMade = ({ service }: typeof all[number]) =>
+      MAKERS.some((key) => service[key] !== undefined && service[key] !== "");
+    if (first === undefined || isDeployed(name) !== true || all.some(isMade)) return [];
+    const where = first.lineOf();
+    return [{
+      ...{ file: first.file, path: `services.${name}`, ...where },
+      message: "expected image or build: it has neither",
+    }];
+  }).slice(0, MOST_FOUND);
+}
+
+/** Keys by which a service gets what its containers are made from. */
+const MAKERS = ["image", "build", "extends", "provider"];
+
+/**
+ * The directories of the checkout in which the services that are certainly deployed are built, each with the
+ * place that names it. Leaves out paths with variables, or outside of the checkout.
+ */
+export function buildContexts(files: readonly ProjectFile[], active: ActiveProfiles) {
+  const { services, isDeployed } = servicesOf(files, active);
+  const written = services.flatMap(({ name, service: { build }, file, base, lineOf }) => {
+    const keys = isObject(build) ? ["build", "context"] : ["build"];
+    const context = isObject(build) ? build["context"] : build;
+    return context === undefined ? [] : [{ name, context, file, base, keys, lineOf }];
+  });
+  // Of several files the last one counts.
+  const last = new Map(written.map((each) => [each.name, each]));
+  return [...last.values()].flatMap(({ name, context, file, base, keys, lineOf }) => {
+    const told = sure(context);
+    if (isDeployed(name) !== true || told === undefined) return [];
+    // Other texts may be the address of a repository.
+    if (!/^(?:\.{1,2}|[\w-]+)(?:\/|$)/.test(told) || /\.git(?:#|$)/.test(told)) return [];
+    const path = posix.join(base, told).replace(/\/$/, "");
+    if (path.startsWith("..") || path === ".") return [];
+    return [{
+      file,
+      path,
+      where: { path: ["services", name, ...keys].join("."), ...lineOf(...keys) },
+    }];
+  }).slice(0, MOST_FILES);
+}
+
 /** Whether a text stands once in a list. */
 function onceIn(texts: readonly string[]): (text: string) => boolean {
   const [seen, again] = [new Set<string>(), new Set<string>()];
@@ -127,10 +174,7 @@ function onceIn(texts: readonly string[]): (text: string) => boolean {
 
 /** What the services of a project name that are certainly deployed, and whether a service is. */
 function entriesOf(files: readonly ProjectFile[], active: ActiveProfiles) {
-  const services = files.flatMap((read) =>
-    servicesIn(read).map((each) => ({ file: read.file, ...each }))
-  );
-  const isDeployed = deployedWith(services, active);
+  const { services, isDeployed } = servicesOf(files, active);
   const entries = services.flatMap((service) =>
     PLACES.filter((place) => place.isAnyProfile || isDeployed(service.name) === true).flatMap(
       ({ entriesIn, ...each }) => {
@@ -156,6 +200,14 @@ function entriesOf(files: readonly ProjectFile[], active: ActiveProfiles) {
     )
   );
   return { entries, isDeployed };
+}
+
+/** The services of all files, and which of them are deployed. */
+function servicesOf(files: readonly ProjectFile[], active: ActiveProfiles) {
+  const services = files.flatMap((read) =>
+    servicesIn(read).map((each) => ({ file: read.file, base: read.base, ...each }))
+  );
+  return { services, isDeployed: deployedWith(services, active) };
 }
 
 /** Whether a service is deployed as its profiles are; `undefined` where nobody knows. */

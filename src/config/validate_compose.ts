@@ -18,6 +18,7 @@ import {
   writtenLabel,
 } from "../model/mod.ts";
 import { misspelledKeys } from "./compose_keys.ts";
+import { wrongValues } from "./compose_values.ts";
 import {
   type ComposeText,
   lineOf,
@@ -92,9 +93,9 @@ export function validateCompose(
       })
     );
     const labels = labelFindings(read, jobs);
-    const misspelled = misspelledKeys(read);
+    const wrong = [...misspelledKeys(read), ...wrongValues(read)];
     // A tag may take such a key away before anybody looks at it.
-    const [refused, doubtful] = takesBack(text) ? [[], misspelled] : [misspelled, []];
+    const [refused, doubtful] = takesBack(text) ? [[], wrong] : [wrong, []];
     return {
       problems: [
         ...problems,

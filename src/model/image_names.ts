@@ -58,6 +58,11 @@ export function badImageName(reference: string): string | undefined {
     const told = clip(reference, 200);
     return `${told} is no name of an image: a part of it is empty, as a variable that is not set leaves it`;
   }
+  if (/[^\w.\-/:@+[\]]/.test(reference)) {
+    return `${
+      clip(reference, 200)
+    } is no name of an image: it has a space, or another character that none has`;
+  }
   const [named = ""] = reference.split("@");
   const slash = named.indexOf("/");
   // Engines' own rule for an address in the first part: `Docker/app` counts as having one, too.

@@ -51,6 +51,71 @@ describe("validateCompose()", () => {
     assert.deepEqual(variable.problems, []);
   });
 
+  // As docker compose 2.26 and 5.5 take and refuse them.
+  const good = [
+    ...["command: ''", "command: [a b, '5']", "command: '$A'", "command: ", "entrypoint: [a]"],
+    ...["ports: ", "ports: [80]", "ports: [':80']", "ports: ['8000-9000:80']", "ports: [80/TCP]"],
+    ...["ports: ['127.0.0.1::80']", "ports: ['[::1]:80:80']", "ports: ['::1:80:80']"],
+    ...["ports: ['080:80']", "ports: ['0:80']", "ports: ['1-2-3:80']", "ports: ['+80:80']"],
+    ...["ports: ['80:80/']", "ports: ['80:80/tcp/udp']", "ports: ['$P:80', '${Q}']"],
+    ...["ports: [{target: 80}]", "ports: [8000-8001:80-81]", "ports: [80-81]"],
+    ...["environment: {A: 2001-01-01, B: 5, C: , D: true}", "environment: [A=b, C]"],
+    ...["build: {context: .}", "build: a", "image: n7/web:1.0_a@sha256:0a"],
+    ...["image: '[::1]:5000/a/b'", "image: '${A} b'"],
+  ];
+  const bad: readonly (readonly [text: string, path: string, says: RegExp])[] = [
+    ["command: 5", "command", /text: write numbers/],
+    ["command: true", "command", /text/],
+    ["command: {a: b}", "command", /text or a list/],
+    ["command: [sleep, 5]", "command[1]", /between quotes/],
+    ["entrypoint: 1.5", "entrypoint", /text/],
+    ["ports: '80:80'", "ports", /a list/],
+    ["ports: {a: b}", "ports", /a list/],
+    ["ports: ['99999:80']", "ports[0]", /found "99999:80": ports go from 1 to 65535/],
+    ["ports: ['1:1', 'x:80']", "ports[1]", /65535/],
+    ["ports: [99999]", "ports[0]", /65535/],
+    ["ports: ['80:']", "ports[0]", /target is missing/],
+    ["ports: ['']", "ports[0]", /target is missing/],
+    ["ports: [/tcp]", "ports[0]", /target is missing/],
+    ["ports: ['80:8000-9000']", "ports[0]", /equally long/],
+    ["ports: ['8000-8001:8000-8002']", "ports[0]", /equally long/],
+    ["ports: [80/foo]", "ports[0]", /tcp, udp or sctp/],
+    ["ports: [' 80:80']", "ports[0]", /65535/],
+    ["ports: ['80 :80']", "ports[0]", /65535/],
+    ["ports: ['90-80:80']", "ports[0]", /65535/],
+    ["ports: ['80-:80']", "ports[0]", /65535/],
+    ["ports: [80.5]", "ports[0]", /TARGET/],
+    ["ports: [true]", "ports[0]", /TARGET/],
+    ["ports: [null]", "ports[0]", /TARGET/],
+    ["environment: {A: {b: c}}", "environment.A", /a text, a number/],
+    ["environment: {A: [b]}", "environment.A", /a text, a number/],
+    ["environment: [{a: b}]", "environment[0]", /NAME=value/],
+    ["environment: [5]", "environment[0]", /NAME=value/],
+    ["environment: 5", "environment", /a map/],
+    ["environment: A=b", "environment", /a map/],
+    ["image: 5", "image", /name of an image/],
+    ["image: [a]", "image", /name of an image/],
+    ["image: ", "image", /name of an image/],
+    ["image: 'n7 web:1'", "image", /n7 web:1 is no name of an image: it has a space/],
+    ["build: 5", "build", /path of a directory/],
+  ];
+  const found = (text: string) =>
+    validateCompose(`services:\n  web:\n    ${text}\n`, { file: "c.yaml", base: "." });
+  it("leaves alone what any version of compose takes", () => {
+    for (const text of good) assert.deepEqual(found(text).problems, [], text);
+    const tagged = found("ports: [x:80, !reset y]");
+    assert.deepEqual([tagged.problems, tagged.warnings.length], [[], 2]);
+  });
+  it("finds the values that every version of compose refuses, with their place", () => {
+    for (const [text, path, says] of bad) {
+      const [problem, ...more] = found(text).problems;
+      assert.equal(problem?.path, `services.web.${path}`, text);
+      assert.equal(problem.line, 3, text);
+      assert.match(problem.message, says, text);
+      assert.deepEqual(more, [], text);
+    }
+  });
+
   it("finds doco-cd itself, unless it is paused or of a profile", () => {
     const text = (more = "") =>
       `services:\n  app:\n    image: ghcr.io/kimdre/doco-cd:latest\n${more}`;

@@ -160,6 +160,32 @@ describe("validateCheckout", () => {
     assert.deepEqual(await problems(undone), []);
   });
 
+  it("validateCheckout() finds services without image, and builds in no directory", async () => {
+    const files = {
+      ".stackwright.yaml": "name: a\nworking_dir: app\ncompose_files: [compose.yaml, more.yaml]\n",
+      "app/compose.yaml": "services:\n  a: {build: ./gone}\n  b: {build: {context: lost}}\n" +
+        "  c: {build: dir/}\n  d: {build: ./gone}\n  e: {build: ./gone, profiles: [p]}\n" +
+        "  f: {build: github.com/a/b}\n  g: {build: 'https://a.b/c'}\n  h: {build: './$X'}\n" +
+        "  i: {command: a}\n  j: {command: a}\n  k: {command: a, profiles: [p]}\n  l: {build: .}\n" +
+        "  m: {provider: {type: a}}\n  n: {build: {dockerfile_inline: 'FROM a', context: dir/x}}\n",
+      "app/more.yaml": "services: {d: {build: ./dir}, j: {image: a}}\n",
+      "app/dir/Dockerfile": "",
+    };
+    const none = "is no directory of the repository to build in";
+    const found = [
+      "app/compose.yaml:10:6: services.i: expected image or build: it has neither",
+      `app/compose.yaml:2:14: services.a.build: app/gone ${none}`,
+      `app/compose.yaml:3:24: services.b.build.context: app/lost ${none}`,
+      `app/compose.yaml:15:53: services.n.build.context: app/dir/x ${none}`,
+    ];
+    const all = await problems(files);
+    assert.deepEqual(all.toSorted(), found.toSorted());
+    const modules = await problems({ ...files, ".gitmodules": "" });
+    assert.deepEqual(modules, found.slice(0, 1), "a submodule may be there later");
+    const undone = { ...files, "app/more.yaml": "x-a: !reset null\n" };
+    assert.deepEqual(await problems(undone), []);
+  });
+
   it("validateCheckout() reports every problem of every file", async () => {
     const files = {
       ".stackwright.yaml": "name: a\ncompose_files: [x.yaml, y.yaml]\nenv_files: [.env, e.env]\n" +
@@ -207,7 +233,7 @@ describe("validateCheckout", () => {
       a: "",
       "app/dir/file": "",
       "app/compose.yaml": JSON.stringify({
-        services: { web: { volumes }, maybe: { profiles: ["p"], volumes } },
+        services: { web: { image: "a", volumes }, maybe: { profiles: ["p"], volumes } },
       }),
     };
     // Not once for each mount: a directory may hold thousands of files.
