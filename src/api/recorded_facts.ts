@@ -1,6 +1,6 @@
 import { failuresByPlace, formatStackKey, type StackKey } from "../model/mod.ts";
 import { type judgeStack, restartLoops } from "../plan/mod.ts";
-import type { Intent, Ledger } from "../record/mod.ts";
+import type { DecisionSummary, Intent, Ledger } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 
 /** Stacks to tell of: those of a context, or one of them. */
@@ -58,4 +58,25 @@ function changeOf({ kind }: Pick<Intent, "kind">, isEnded: boolean): Change {
 export function keyOf(name: string): StackKey {
   const slash = name.indexOf("/");
   return { context: name.slice(0, slash), name: name.slice(slash + 1) };
+}
+
+/** Decisions to look through for the one before what people did to containers. */
+const MOST_BEFORE = 20;
+
+/**
+ * The decision by which a stack is judged: the last one, or the one before what a person did to its containers,
+ * which says nothing of the commits that wait, and of what holds it or failed before.
+ */
+export function standingDecision(
+  { decisions }: Pick<Ledger, "decisions">,
+  key: StackKey,
+  last: DecisionSummary | undefined,
+): DecisionSummary | undefined {
+  if (last === undefined || !isByHand(last)) return last;
+  return decisions.of(key, MOST_BEFORE).find((each) => each.trigger !== "project") ?? last;
+}
+
+/** Whether a decision is a person's start, stop or the like, which succeeded. */
+function isByHand({ trigger, kind, outcome }: DecisionSummary): boolean {
+  return trigger === "project" && kind !== "destroy" && outcome?.status === "succeeded";
 }

@@ -24,7 +24,14 @@ import {
   TOOK_PLACE,
 } from "../record/mod.ts";
 import { createPauses } from "../system/mod.ts";
-import { type Change, keyOf, lookedFor, recordedOf, type StackScope } from "./recorded_facts.ts";
+import {
+  type Change,
+  keyOf,
+  lookedFor,
+  recordedOf,
+  type StackScope,
+  standingDecision,
+} from "./recorded_facts.ts";
 import { type StackJob, stackJobs } from "./stack_jobs.ts";
 import { type LookParts, seenOf, whatIsSeen, whatRuns } from "./what_runs.ts";
 
@@ -99,7 +106,7 @@ export async function stackStatuses(
     const seen = seenOf(there, current);
     const facts = {
       current: current && { ...current, services: servicesOf(ledger, current) },
-      decision,
+      decision: standingDecision(ledger, key, decision),
       failure: ledger.failures.get(key),
       isPinned: ledger.pins.has(key),
       ...heldBack(ledger, key),

@@ -1,4 +1,4 @@
-import { heldBack, isOver } from "../api/mod.ts";
+import { heldBack, isOver, standingDecision } from "../api/mod.ts";
 import { failuresByPlace, formatStackKey, type StackKey } from "../model/mod.ts";
 import { judgeStack, restartLoops } from "../plan/mod.ts";
 import type { DecisionSummary, Ledger, StackFigures } from "../record/mod.ts";
@@ -23,7 +23,7 @@ export function stackFigures(ledger: Ledger, now: Date): StackFigures[] {
     const drift = drifts.get(formatStackKey(key));
     const { state } = judgeStack({
       current: undefined,
-      decision,
+      decision: standingDecision(ledger, key, decision),
       failure: ledger.failures.get(key),
       isPinned: ledger.pins.has(key),
       ...heldBack(ledger, key),

@@ -119,6 +119,16 @@ for (const engine of await engines()) {
         );
         const explained = await commandTo(world, 0, ["explain", world.stack]);
         assert.match(explained.out, /^held, .* was stopped over the API at /m);
+        // A poll sees the new commit, and leaves it; the start does not look at commits.
+        await pollTo(world, "skipped");
+        const start = `/v1/api/project/${world.stack}/start`;
+        assert.equal((await world.request(start, { method: "POST" })).status, 200);
+        const started = await commandTo(world, 0, ["status", world.stack]);
+        assert.match(started.out, /^waiting [\s\S]* release 1 runs; the next poll looks at newer/m);
+        await pollTo(world, "succeeded");
+        assert.equal((await world.request(start, { method: "POST" })).status, 200);
+        const synced = await commandTo(world, 0, ["status", world.stack]);
+        assert.match(synced.out, /^synced [\s\S]* release 2 runs$/m);
       }));
 
     it("that was rolled back is repaired to the release it was put back to", () =>

@@ -163,6 +163,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   viewDecision: "a part of listDecisionsOperation",
   recordedOf: "a part of stackStatuses",
   heldBack: "a part of stackStatuses",
+  standingDecision: "a part of stackStatuses",
   isOver: "looks at one decision",
   requireKnown: "asks for one row",
   recordedOwner: "asks for one row",
