@@ -7,12 +7,13 @@ import {
   isStackwrightError,
   type Release,
   type ReleaseService,
+  type Revision,
 } from "../model/mod.ts";
 import type { OldDataParts } from "./copy_old_data.ts";
 import { fewAtOnce } from "./few_at_once.ts";
 import { modelMounts, plainPath, sharesNothing } from "./moved_mounts.ts";
 
-/** Containers that are looked at: any number may have the name of a service. */
+/** Containers that are looked at: any number may have the name of a service. Those of the same repository come first. */
 const MOST_LOOKED_AT = 20;
 
 /** A place of a service in which nothing is yet. */
@@ -63,7 +64,7 @@ export async function newVolumes(
  */
 export async function dataElsewhere(
   { host: { engine } }: Pick<OldDataParts, "host">,
-  { key, services }: Pick<Release, "key" | "services">,
+  { key, services, revision }: Pick<Release, "key" | "services" | "revision">,
   { places, before }: {
     readonly places: readonly EmptyPlace[];
     before(): Release["model"] | undefined;
@@ -86,12 +87,20 @@ export async function dataElsewhere(
   const alike = all.filter((each) => {
     const service = byService.has(each.service) ? wanted.get(each.service) : undefined;
     return service !== undefined && each.project !== key.name && isAlike(each, service);
-  }).slice(0, MOST_LOOKED_AT);
-  const details = await fewAtOnce(alike, (each) => engine.inspectContainer(each.id, signal));
+  });
+  const likely = alike.toSorted((a, b) => distance(a, revision) - distance(b, revision))
+    .slice(0, MOST_LOOKED_AT);
+  const details = await fewAtOnce(likely, (each) => engine.inspectContainer(each.id, signal));
   return details.flatMap((each, at) => {
-    const { project = "", service = "" } = alike[at] ?? {};
+    const { project = "", service = "" } = likely[at] ?? {};
     return each === undefined ? [] : leftThere(project, each, byService.get(service) ?? []);
   });
+}
+
+/** How far a container is from a repository: made by doco-cd from that one, from another one, or by somebody else. */
+function distance({ peer }: ContainerMounts, { source }: Pick<Revision, "source">): number {
+  if (peer === "") return 2;
+  return peer.replace(/\.git$/, "").replace(/^.*@([^/:]*):/, "$1/").endsWith(source.name) ? 0 : 1;
 }
 
 /** Whether a container of a project may be one of a service before the service or its stack was moved. */

@@ -1,4 +1,4 @@
-import { COMPOSE_LABELS, LABELS } from "../model/mod.ts";
+import { COMPOSE_LABELS, LABELS, PEER_URL, peerUrl } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
 import { asList, asRecord, asText } from "./json.ts";
 import { members, short } from "./kept_parts.ts";
@@ -18,6 +18,8 @@ export interface ContainerMounts {
   readonly project: string;
   /** Its service in that project; empty without one. */
   readonly service: string;
+  /** The repository that doco-cd made it from; empty without its label. */
+  readonly peer: string;
   /** Whether `compose run` or a job made it: it is of a project, and of no stack. */
   readonly isOneOff: boolean;
   /** Names of its volumes, and host paths of its bind mounts. */
@@ -27,7 +29,10 @@ export interface ContainerMounts {
 const KEEP = members({
   ...short("Id", "Names", "State", "Image"),
   Labels: members(
-    short(LABELS.deployment, COMPOSE_LABELS.project, COMPOSE_LABELS.service, COMPOSE_LABELS.oneOff),
+    short(
+      ...[LABELS.deployment, COMPOSE_LABELS.project, COMPOSE_LABELS.service, COMPOSE_LABELS.oneOff],
+      PEER_URL,
+    ),
   ),
   Mounts: members(short("Name", "Source")),
 });
@@ -53,6 +58,7 @@ export async function containerMounts(
       deployment: asAnyName(asRecord(entry["Labels"])[LABELS.deployment]),
       project: asAnyName(asRecord(entry["Labels"])[COMPOSE_LABELS.project]),
       service: asAnyName(asRecord(entry["Labels"])[COMPOSE_LABELS.service]),
+      peer: peerUrl({ [PEER_URL]: asAnyName(asRecord(entry["Labels"])[PEER_URL]) }),
       mounts: asList(entry["Mounts"]).map(asRecord)
         .map((mount) => asAnyName(mount["Name"]) || asAnyName(mount["Source"])),
     }),

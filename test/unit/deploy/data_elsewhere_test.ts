@@ -8,12 +8,13 @@ import { type ComposeModel, errors, LABELS, MANAGER, stackKey } from "../../../s
 const never = new AbortController().signal;
 const RELEASE = {
   key: stackKey("", "shop"),
+  revision: { source: { name: "github.com/acme/ops" } },
   services: [{ name: "db", image: "docker.io/library/postgres:17", builds: false }],
 } as unknown as Parameters<typeof dataElsewhere>[1];
 const PLACE = { service: "db", target: "/d/", place: "shop_data", kind: "volume" } as const;
 const OLD: ContainerMounts = {
   ...{ id: "1", name: "old-db-1", state: "running", image: "postgres:16", deployment: "" },
-  ...{ project: "old", service: "db", isOneOff: false, mounts: ["old_data"] },
+  ...{ project: "old", service: "db", isOneOff: false, mounts: ["old_data"], peer: "" },
 };
 const VOLUME: ContainerMount = {
   ...{ kind: "volume", name: "old_data", source: "/var/lib/x", destination: "/d", writable: true },
@@ -77,6 +78,23 @@ describe("dataElsewhere()", () => {
       assert.deepEqual(await told(facts), []);
     });
   }
+
+  it("looks at those first that doco-cd made from the same repository", async () => {
+    const peers = [
+      ...Array(30).fill(""),
+      ...["https://a.b/c", "https://github.com/acme/ops.git", "git@github.com:acme/ops"],
+    ];
+    const listed = peers.map((peer, at) => ({ ...OLD, id: `${at}`, name: `n${at}`, peer }));
+    const asked: string[] = [];
+    const engine = {
+      containerMounts: () => Promise.resolve(listed),
+      inspectContainer: (id: string) => Promise.resolve(void asked.push(id)),
+    };
+    const host = { engine } as unknown as Parameters<typeof dataElsewhere>[0]["host"];
+    await dataElsewhere({ host }, RELEASE, { places: [PLACE], before: () => ({}) }, never);
+    assert.deepEqual(asked.slice(0, 4), ["31", "32", "30", "0"]);
+    assert.equal(asked.length, 20);
+  });
 
   it("says nothing where the engine has more containers than are read", async () => {
     const engine = { containerMounts: () => Promise.reject(errors.engine_refused("too many")) };
