@@ -80,3 +80,15 @@ export function standingDecision(
 function isByHand({ trigger, kind, outcome }: DecisionSummary): boolean {
   return trigger === "project" && kind !== "destroy" && outcome?.status === "succeeded";
 }
+
+/** Milliseconds without a decision after which a stack without a release is not listed any more. */
+const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** True for a stack without a release that is gone, not new: destroyed, or not decided on lately. */
+export function isOver(decision: DecisionSummary | undefined, now: number): boolean {
+  if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
+  const { kind, reason, outcome } = decision;
+  // A first deployment that failed must stay listed: people ask about it.
+  if (kind === "error" || outcome?.status === "failed") return false;
+  return kind !== "skip" || reason === "nothing_to_destroy" || reason === "no_changes";
+}

@@ -10,10 +10,12 @@ import {
   type Release,
   type RunTarget,
   type SourceFailure,
+  type SourcePlace,
   type StackKey,
   wholeSeconds,
+  withSequel,
 } from "../model/mod.ts";
-import { judgeStack, type StackJudgement } from "../plan/mod.ts";
+import { judgeStack, LEFT, type StackJudgement } from "../plan/mod.ts";
 import {
   type DecisionSummary,
   type Ledger,
@@ -26,6 +28,7 @@ import {
 import { createPauses } from "../system/mod.ts";
 import {
   type Change,
+  isOver,
   keyOf,
   lookedFor,
   recordedOf,
@@ -57,6 +60,8 @@ export interface StatusParts extends Omit<LookParts, "limitMs"> {
   readonly runs: Pick<RunStore, "list">;
   /** The next time of a schedule; none where the service runs no jobs. */
   readonly nextRun?: (schedule: string) => Date | undefined;
+  /** Whether a source is polled at no time, as far as the settings tell; by default none is. */
+  readonly isLeft?: (place: SourcePlace) => boolean;
   /** Milliseconds to wait for engines; later answers count as unknown. */
   readonly limitMs?: number;
   /** The data directory that the ledger is in. */
@@ -65,8 +70,6 @@ export interface StatusParts extends Omit<LookParts, "limitMs"> {
 
 /** Newest runs to search for work under way and for retries. */
 const MOST_RUNS = 200;
-/** Milliseconds without a decision after which a stack without a release is not listed any more. */
-const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
 /** Most characters of the reason, and entries of drift, of a stack in a list. */
 const LISTED_WHY = 2000;
 const LISTED_DRIFT = 20;
@@ -81,7 +84,8 @@ const ENGINE_LIMIT_MS = 5_000;
  * states that depend on it `unknown`.
  */
 export async function stackStatuses(
-  { engineOf, ledger, runs, clock, nextRun, limitMs = ENGINE_LIMIT_MS, dataDir }: StatusParts,
+  { engineOf, ledger, runs, clock, nextRun, isLeft, limitMs = ENGINE_LIMIT_MS, dataDir }:
+    StatusParts,
   signal: AbortSignal,
   scope?: StackScope,
 ): Promise<StackStatus[]> {
@@ -117,16 +121,17 @@ export async function stackStatuses(
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
     const all = { ...facts, key, dataDir };
     const judged = withRefused(withOthers(ledger, alone, all), refused.get(name), now);
-    // Held stacks, whatever failed before, those that are tried, and good ones are not retried by themselves.
-    const isFinal = ["held", "deploying", "synced"].includes(judged.state);
-    const retryAt = isFinal ? undefined : nextTry(entry, decision, now);
+    const retryAt = isFinal(judged) ? undefined : nextTry(entry, decision, now);
     const sourceFailure = current && failed(placeOf(current));
     const rolledBack = alone.state === "failed"
       ? rolledBackFrom(ledger, current, alone.why)
       : undefined;
     const its = { jobs: jobs.get(name) ?? [], rolledBack };
     const status = { key, current, decision, retryAt, sourceFailure, ...its, ...judged };
-    return [there === "no context" ? withoutContext(status) : withDeferred(ledger, status)];
+    if (there === "no context") return [withoutContext(status)];
+    // What was interrupted is taken up.
+    const told = facts.interrupted === undefined ? withLeft(status, isLeft) : status;
+    return [withDeferred(ledger, told)];
   };
   const statuses: StackStatus[] = [];
   const pauses = createPauses(AT_ONCE);
@@ -143,6 +148,13 @@ function withoutContext(status: StackStatus): StackStatus {
   const why = `there is no context ${status.key.context} any more: make it again, or have the ` +
     `stack forgotten with stackwright forget ${formatStackArguments(status.key)}`;
   return { ...status, why };
+}
+
+/** Adds to the status of a stack that failed that nothing tries it again. */
+function withLeft(status: StackStatus, isLeft: StatusParts["isLeft"]): StackStatus {
+  const { state, current, retryAt, why } = status;
+  if (state !== "failed" || retryAt !== undefined || current === undefined) return status;
+  return isLeft?.(placeOf(current)) === true ? { ...status, why: withSequel(why, LEFT) } : status;
 }
 
 /** Adds the time of the next decision to the status of a stack that waits for a sync window. */
@@ -214,6 +226,11 @@ function withOthers(
   }
   const others = state === "drifted" ? othersRelease(ledger, { observed, ...of }) : undefined;
   return others === undefined ? judged : { ...judged, why: `${why}; ${others}` };
+}
+
+/** Whether a stack is not tried again by itself: a held one, whatever failed before, one that is tried, and a good one. */
+function isFinal({ state }: StackJudgement): boolean {
+  return ["held", "deploying", "synced"].includes(state);
 }
 
 /** Time of the next automatic try, also of a failed repair. The end of a hold is none: that may be over. */
@@ -291,13 +308,4 @@ export function heldBack(
     ...(hold === undefined ? {} : { heldBack: formatPersonHold(hold, key) }),
     ...(since === undefined ? {} : { stopped: formatPersonStop(key, since) }),
   };
-}
-
-/** True for a stack without a release that is gone, not new: destroyed, or not decided on lately. */
-export function isOver(decision: DecisionSummary | undefined, now: number): boolean {
-  if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
-  const { kind, reason, outcome } = decision;
-  // A first deployment that failed must stay listed: people ask about it.
-  if (kind === "error" || outcome?.status === "failed") return false;
-  return kind !== "skip" || reason === "nothing_to_destroy" || reason === "no_changes";
 }

@@ -7,7 +7,7 @@ import {
 } from "../api/mod.ts";
 import { parsePollRequest } from "../config/mod.ts";
 import { createIntake, type Intake, type IntakeParts, type Performers } from "../intake.ts";
-import type { Run, Work } from "../model/mod.ts";
+import type { Run, SourcePlace, Work } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
 import { checkSchedule, nextFiring, reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
@@ -17,6 +17,7 @@ import { formatTime, SILENT_LOG } from "../system/mod.ts";
 import { asPolled } from "./as_polled.ts";
 import type { Assembly } from "./assemble.ts";
 import { contextsOf } from "./each_context.ts";
+import { isPolledAtNoTime } from "./next_poll.ts";
 import { planAside } from "./plan_aside.ts";
 import { onceDone } from "./remember.ts";
 import { createProjects } from "./projects.ts";
@@ -64,12 +65,10 @@ export function createGate(
   const asking = { clock, change: intake.change.bind(intake) };
   const nextRun = (schedule: string) =>
     settings.deploy.schedulerEnabled ? nextFiring(schedule, clock.now(), timeZone) : undefined;
+  const isLeft = (place: SourcePlace) => isPolledAtNoTime(settings, place);
+  const looking = { engineOf, ledger, runs, clock, nextRun, isLeft, ...limit };
   const statuses = (signal: AbortSignal, scope?: StackScope) =>
-    stackStatuses(
-      { engineOf, ledger, runs, clock, nextRun, dataDir: settings.data.dir, ...limit },
-      signal,
-      scope,
-    );
+    stackStatuses({ ...looking, dataDir: settings.data.dir }, signal, scope);
   const statusesOfAll = onceDone(statuses);
   const check = (schedule: string) => checkSchedule(schedule, { now: clock.now() });
   const operations = createOperations({

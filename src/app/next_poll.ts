@@ -1,9 +1,9 @@
-import type { SourceRequest } from "../model/mod.ts";
+import type { SourcePlace, SourceRequest } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import type { PollEntry } from "../config/mod.ts";
 import type { Ledger } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { sourceKey } from "../source/mod.ts";
+import { fullReference, sourceKey, sourceNameOf } from "../source/mod.ts";
 
 /** Records when the interval of a poll ends, for commands too: only the service knows. */
 export function notePlanned(
@@ -17,6 +17,25 @@ export function notePlanned(
 
 function nameOf(key: string, intervalSeconds: number): string {
   return `poll every ${intervalSeconds} s: ${key}`;
+}
+
+/** Whether a source is polled at no time: what failed of it is not tried again by itself. */
+export function isPolledAtNoTime(
+  { polls }: Pick<Settings, "polls">,
+  { repository, reference }: Pick<SourcePlace, "repository" | "reference">,
+): boolean {
+  const own = polls.filter(({ request }) => {
+    const { kind, reference: asked } = request;
+    if (fullReference(kind, asked) !== reference) return false;
+    try {
+      return sourceNameOf(request) === repository;
+    } catch {
+      return false;
+    }
+  });
+  const never = ({ schedule, intervalSeconds, runOnce }: PollEntry) =>
+    runOnce || schedule === undefined && intervalSeconds <= 0;
+  return own.length > 0 && own.every(never);
 }
 
 /**

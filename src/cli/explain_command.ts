@@ -8,7 +8,9 @@ import {
   formatStackKey,
   isOrphan,
   shortId,
+  withSequel,
 } from "../model/mod.ts";
+import { LEFT } from "../plan/mod.ts";
 import { containersText } from "./containers_text.ts";
 import { failedSource } from "./failed_source.ts";
 import { headline } from "./headline.ts";
@@ -105,10 +107,12 @@ function stateOf(detail: DeploymentDetail, time: (text: string) => string): stri
   const counts = containersText(detail);
   const containers = counts === "" ? "" : `, ${counts}`;
   // The last failure and the hold have lines of their own.
-  const isTold = why === failuresOf(detail)[0]?.message ||
+  const failure = failuresOf(detail)[0]?.message ?? "";
+  const isLeft = why === withSequel(failure, LEFT);
+  const isTold = why === failure ||
     state === "held" && (pin ?? hold) !== undefined && stopped === undefined;
-  const said = isTold
-    ? drifted
+  const said = isTold || isLeft
+    ? (isLeft ? LEFT : drifted)
     : withPeopleTimes(headline(why), (instant) => time(instant.toISOString()));
   const back = putBackText({ ...detail, number: current?.number });
   const reason = [said, back].filter((each) => each !== "").join("; ");

@@ -45,6 +45,9 @@ export function retryHold(
   };
 }
 
+/** What is said of something that failed, whose source no time polls. */
+export const LEFT = "nothing tries it again by itself, only a push or a person does";
+
 /**
  * What a plan says of a release, or another `attempt`, that failed before, to end its sentence with: how
  * often, why, and by the verdict on an automatic attempt when the service tries it again by itself. Of a
@@ -62,7 +65,7 @@ export function failedBefore(
   const next = again.kind === "wait" && again.reason !== "delay"
     ? "it is not tried again automatically"
     : isLeft
-    ? "nothing tries it again by itself, only a push or a person does"
+    ? LEFT
     : again.kind === "attempt"
     ? "the next poll or webhook tries it again"
     : `the first poll or webhook after ${wholeSeconds(again.retryAt)} tries it again`;
