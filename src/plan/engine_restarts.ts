@@ -9,6 +9,8 @@ const KEPT = 100;
 export interface RestartLoop {
   readonly id: string;
   readonly said: string;
+  /** Whether that has its exit code, which a look at a moment when it runs does not see. */
+  readonly hasCode?: boolean;
 }
 
 /** The restarts to record after a look, with those recorded before that still count. */
@@ -36,7 +38,7 @@ export function restartLoops(
     const code = exitCode === undefined ? "" : `, exit ${exitCode}`;
     const said = `${name} was restarted by the engine ${recent.length} times in ` +
       `${WINDOW_MS / 60_000} minutes, last ${seconds} s ago${code}`;
-    return [{ id, said }];
+    return [{ id, said, ...(exitCode === undefined ? {} : { hasCode: true }) }];
   });
 }
 

@@ -220,7 +220,11 @@ function whatIsDown(
   const said = down.slice(0, MOST_NAMED).map((each) => {
     const { name, state, exitCode } = each;
     const loop = loopOf(each, loops);
-    if (loop !== undefined) return loop.said;
+    if (loop !== undefined) {
+      return loop.hasCode === true || exitCode === undefined
+        ? loop.said
+        : `${loop.said}, exit ${exitCode}`;
+    }
     const how = state === "exited" ? "exited" : `is ${state}`;
     if (exitCode === undefined) return `${name} ${how}`;
     return `${name} ${how}${state === "exited" ? "" : ", exited"} with ${exitCode}`;

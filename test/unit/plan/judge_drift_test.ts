@@ -71,7 +71,7 @@ describe("judgeDrift()", () => {
     const said =
       "shop-web-1 was restarted by the engine 3 times in 10 minutes, last 7 s ago, exit 7";
     const { loops, mended, found } = look(8);
-    assert.deepEqual(loops, [{ id: "c1", said }]);
+    assert.deepEqual(loops, [{ id: "c1", said, hasCode: true }]);
     assert.deepEqual([mended, found.count], [[], 0]);
     assert.deepEqual(look(9).loops, []);
     assert.equal(restartLoops(before, new Date(10 * minute)).length, 1);

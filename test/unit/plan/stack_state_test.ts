@@ -169,6 +169,15 @@ const STATES: readonly [
     /^0 of 1 containers run well: shop-web-1 was restarted 12 times$/,
   ],
   [
+    "it does so, and ended just now",
+    {
+      loops: [{ id: "web-id", said: "shop-web-1 was restarted" }],
+      observed: { containers: [container("web", { state: "restarting", exitCode: 3 })] },
+    },
+    "drifted",
+    /^0 of 1 containers run well: shop-web-1 was restarted, exit 3$/,
+  ],
+  [
     "one did so that is gone",
     { loops: [{ id: "old", said: "old" }] },
     "synced",
