@@ -48,6 +48,6 @@ export {
 export * from "./sync_window.ts";
 export * from "./validate.ts";
 export { unusedFile } from "./compose_findings.ts";
-export { misspelledLabels } from "./validate_compose.ts";
+export { misspelledLabels, validateCompose } from "./validate_compose.ts";
 export type { DeclaredStack } from "./validate_discovery.ts";
 export * from "./webhook_filter.ts";

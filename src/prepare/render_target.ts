@@ -30,6 +30,7 @@ import { inactiveServices, noteEmpty } from "./declared_services.ts";
 import { guardedRendering } from "./guarded_rendering.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
 import { invocationOf } from "./invocation.ts";
+import { jobPlace } from "./job_place.ts";
 import { requireShortEnvironment } from "./long_values.ts";
 import { operation } from "./measure.ts";
 import { modelValues } from "./model_values.ts";
@@ -116,7 +117,7 @@ export async function renderTarget(
   const gone = await requireSafeModel(parts, target, model, tree, signal);
   if (gone !== undefined) throw gone;
   requireShortEnvironment(model);
-  await requireJobs(model, target, parts.clock.now());
+  await requireJobs(parts, model, { ...target, ...inputs, tree });
   await requireHooksRun(model, target.key.name, () => parts.host.compose.version(signal));
   requirePlain(model, revealed);
   const read = { inputs, realInputs, revealed, beside, tree, plain };
@@ -262,11 +263,15 @@ const JOBS_AT_ONCE = 8;
 
 /** Fails the deployment for a job that cannot run: otherwise nobody notices until it is due. */
 async function requireJobs(
+  { files, clock }: Pick<PrepareParts, "files" | "clock">,
   model: ComposeModel,
-  { key: { name }, swarm }: ResolvedTarget,
-  now: Date,
+  { key: { name }, swarm, ...where }:
+    & Pick<ResolvedTarget, "key" | "swarm">
+    & Pick<ComposeInputs, "composeFiles">
+    & Pick<RenderedTarget, "tree">,
 ): Promise<void> {
   const pauses = createPauses(JOBS_AT_ONCE);
+  const now = clock.now();
   for (const [service, definition] of Object.entries(servicesOf(model))) {
     try {
       const spec = readJobLabels(labelsOf(definition), { project: name, service });
@@ -275,7 +280,9 @@ async function requireJobs(
       requireJob(definition, spec, { now, isStack: swarm !== undefined });
     } catch (error) {
       if (!isStackwrightError(error, "config_invalid")) throw error;
-      throw errors.config_invalid(`deployment ${name}: service ${service}: ${error.message}`);
+      const place = await jobPlace(files, { ...where, service, now });
+      const why = place ?? `service ${service}: ${error.message}`;
+      throw errors.config_invalid(`deployment ${name}: ${why}`);
     }
   }
 }

@@ -285,7 +285,10 @@ describe("scheduled jobs on the fake engine", () => {
   it("fail the deployment when they could not run as they are written", () =>
     inWorld("fake", async (world) => {
       const wrong: [Part, RegExp][] = [
-        [job("", { "stackwright.job.schedule": "61 * * * *" }), /service backup: .*61/],
+        [
+          job("", { "stackwright.job.schedule": "61 * * * *" }),
+          /compose\.yaml:\d+:\d+: services\.backup\.labels: .*"61 \* \* \* \*" is no schedule/,
+        ],
         [job("", {}, { restart: "always" }), /its restart policy must be no/],
         [
           job("", { "stackwright.job.execution_mode": "restart" }, { scale: 2 }),
