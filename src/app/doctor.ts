@@ -16,7 +16,7 @@ import { LEDGER_FILE } from "./open_state.ts";
 import { isServed, NOT_SERVED } from "./only_service.ts";
 import type { System } from "./system.ts";
 import { createUrlRewriter, fullReference, sourceKey, sourceNameOf } from "../source/mod.ts";
-import { formatTime } from "../system/mod.ts";
+import { formatTime, readText } from "../system/mod.ts";
 
 /** The result of one check. */
 export interface Finding {
@@ -273,11 +273,36 @@ async function missingRepository(
     if (path === undefined) return [false];
     if (await files.stat(path) === undefined) return [true, `there is no ${path}`];
     const marks = await Promise.all([".git", "HEAD"].map((each) => files.stat(join(path, each))));
-    return marks.some((each) => each !== undefined) ? [true] : [true, `${path} is no repository`];
+    if (marks.every((each) => each === undefined)) return [true, `${path} is no repository`];
+    const [git, head] = marks;
+    const own = git?.kind === "directory" ? join(path, ".git") : head && path;
+    const isMissing = own !== undefined && await lacksReference(files, own, request);
+    return isMissing ? [true, `${path} has no ${request.reference}`] : [true];
   } catch (error) {
     return [true, messageOf(error)];
   }
 }
+
+/** Whether a repository's directory certainly has no such branch or tag. */
+async function lacksReference(
+  files: System["files"],
+  directory: string,
+  { kind, reference }: SourceRequest,
+): Promise<boolean> {
+  const full = fullReference(kind, reference);
+  const names = [full, full.replace(/^refs\/heads\//, "refs/tags/")];
+  if (!full.startsWith("refs/") || full.includes("..")) return false;
+  // Nobody but git reads the other format of references.
+  for (const each of ["reftable", ...names]) {
+    if (await files.stat(join(directory, each)) !== undefined) return false;
+  }
+  const packed = await readText(files, join(directory, "packed-refs"), MOST_OF_REFERENCES);
+  const known = new Set((packed ?? "").split("\n").map((line) => line.split(" ")[1]));
+  return !names.some((each) => known.has(each));
+}
+
+/** Most bytes of a file of references; it has a line for each. */
+const MOST_OF_REFERENCES = 16 * 1024 * 1024;
 
 /** The name of a source that was not read yet; never its URL, which may carry credentials. */
 function requestName(request: SourceRequest): string {

@@ -217,8 +217,15 @@ describe("stackwright doctor", () => {
   });
 
   it("misses a repository of this machine that is not there, or is none", async () => {
-    await withFiles({ "bare/HEAD": "", "work/.git/HEAD": "", "empty/x": "" }, async (directory) => {
-      const urls = ["bare", "work", "empty", "gone"].map((each) => join(directory, each));
+    const there = {
+      ...{ "bare/HEAD": "", "bare/refs/heads/main": "", "work/.git/HEAD": "", "empty/x": "" },
+      "work/.git/packed-refs": "# pack-refs\n0123 refs/heads/main\n",
+      ...{ "none/HEAD": "", "other/HEAD": "", "other/reftable/x": "" },
+    };
+    await withFiles(there, async (directory) => {
+      const urls = ["bare", "work", "empty", "gone", "none", "other"].map((each) =>
+        join(directory, each)
+      );
       const env = {
         DATA_DIR: directory,
         DOCKER_HOST: `unix://${directory}/engine.sock`,
@@ -228,14 +235,15 @@ describe("stackwright doctor", () => {
       const { out } = await run(["doctor", "--json"], { env });
       const found = (JSON.parse(out) as { about: string; ok: boolean; says: string }[])
         .filter(({ about }) => about === "source");
-      assert.deepEqual(found.map(({ ok }) => ok), [true, true, false, false]);
+      assert.deepEqual(found.map(({ ok }) => ok), [true, true, false, false, false, true]);
       assert.ok(found[2]?.says.endsWith(`: ${urls[2]} is no repository`), found[2]?.says);
       assert.ok(found[3]?.says.endsWith(`: there is no ${urls[3]}`), found[3]?.says);
+      assert.ok(found[4]?.says.endsWith(`: ${urls[4]} has no refs/heads/main`), found[4]?.says);
     });
   });
 
   it("looks at the place on this machine that a rewrite leads to", async () => {
-    await withFiles({ "git/bare/HEAD": "" }, async (directory) => {
+    await withFiles({ "git/bare/HEAD": "", "git/bare/refs/heads/main": "" }, async (directory) => {
       const place = join(directory, "git");
       for (const to of [place, `file://${place}`]) {
         const env = {
