@@ -139,7 +139,15 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
     power: "act",
     input: timed.extend({ action: z.enum(PROJECT_ACTIONS) }),
     output: z.string(),
-    errors: ["bad_request", "not_found", "unhealthy", "timeout", "engine_refused", "shutting_down"],
+    errors: [
+      "bad_request",
+      "not_found",
+      "conflict",
+      "unhealthy",
+      "timeout",
+      "engine_refused",
+      "shutting_down",
+    ],
   }, async ({ project_name: name, context, action, timeout }, call) => {
     const key = stackKey(context, name);
     const control = { action, timeoutSeconds: timeout };

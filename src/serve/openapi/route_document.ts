@@ -133,7 +133,8 @@ const REFUSALS: Readonly<Record<number, string>> = {
   401: "The key is missing or wrong.",
   403: "Not allowed; the key of API_READ_SECRET may only read.",
   404: "There is no such thing; without API_SECRET no API, without WEBHOOK_SECRET no webhooks.",
-  409: "It is in a state that does not allow this.",
+  409:
+    "It is in a state that does not allow this; `error` says all of it: which one, and what to do.",
   413: "The body is larger than MAX_PAYLOAD_SIZE.",
   500: "It failed; `content` says why.",
   503:
