@@ -7,7 +7,7 @@ import {
 } from "../api/mod.ts";
 import { parsePollRequest } from "../config/mod.ts";
 import { createIntake, type Intake, type IntakeParts, type Performers } from "../intake.ts";
-import type { Run, SourcePlace, Work } from "../model/mod.ts";
+import type { Run, SourcePlace, StackKey, Work } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
 import { checkSchedule, nextFiring, reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
@@ -20,6 +20,7 @@ import { contextsOf } from "./each_context.ts";
 import { isPolledAtNoTime } from "./next_poll.ts";
 import { planAside } from "./plan_aside.ts";
 import { onceDone } from "./remember.ts";
+import { runUnderWay } from "./run_under_way.ts";
 import { createProjects } from "./projects.ts";
 import { createStacks } from "./stacks.ts";
 import type { System } from "./system.ts";
@@ -62,9 +63,11 @@ export function createGate(
     reduceTargets(targets, { ...facts, formatTime: showTime });
   const working = { runs, performers, conclude, clock, ids, redactor, log };
   const intake = createIntake({ ...working, ...(onEnd === undefined ? {} : { onEnd }) });
-  const asking = { clock, change: intake.change.bind(intake) };
+
   const nextRun = (schedule: string) =>
     settings.deploy.schedulerEnabled ? nextFiring(schedule, clock.now(), timeZone) : undefined;
+  const underWay = (key: StackKey) => runUnderWay(runs, key);
+  const asking = { clock, change: intake.change.bind(intake), underWay };
   const isLeft = (place: SourcePlace) => isPolledAtNoTime(settings, place);
   const looking = { engineOf, ledger, runs, clock, nextRun, isLeft, ...limit };
   const statuses = (signal: AbortSignal, scope?: StackScope) =>

@@ -9,12 +9,12 @@ import {
 } from "../pipeline/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
 import type { Assembly } from "./assemble.ts";
-import { askedParts } from "./tell_asked.ts";
+import { askedParts, type Asking } from "./tell_asked.ts";
 
 /** The compose projects of all contexts' engines, under the same locks as deployments. */
 export function createProjects(
   assembly: Assembly,
-  asking: Parameters<typeof askedParts>[1],
+  asking: Asking,
   watchMs: number,
 ): Projects {
   const { engines, ledger, pipelineParts } = assembly;

@@ -1,12 +1,12 @@
 import { Stacks } from "../deploy/mod.ts";
 import { destroyRecorded, partsFor } from "../pipeline/mod.ts";
 import type { Assembly } from "./assemble.ts";
-import { askedParts } from "./tell_asked.ts";
+import { askedParts, type Asking } from "./tell_asked.ts";
 
 /** The swarm stacks of each context, under the same locks as deployments. */
 export function createStacks(
   assembly: Assembly,
-  asking: Parameters<typeof askedParts>[1],
+  asking: Asking,
 ): (context: string) => Promise<Stacks> {
   const { engines, pipelineParts } = assembly;
   return async (context) => {

@@ -2,7 +2,6 @@ import type { AskedAction, LockParts } from "../deploy/mod.ts";
 import type { Intake } from "../intake.ts";
 import { isStackwrightError, type StackKey } from "../model/mod.ts";
 import { asItsOwner, waitForProcess } from "../pipeline/mod.ts";
-import type { Clock } from "../system/mod.ts";
 import { createTeller } from "../tell/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
@@ -12,16 +11,22 @@ interface Asked<T> {
   readonly work: (within: AbortSignal) => Promise<T>;
 }
 
+/** What the service that is asked gives to such actions. */
+export interface Asking extends Required<Pick<LockParts, "clock" | "underWay">> {
+  readonly change: Intake["change"];
+}
+
 /** What all such actions wait with, and are carried out by: under the same locks as deployments. */
 export function askedParts(
   assembly: Assembly,
-  { clock, change }: { readonly clock: Clock; readonly change: Intake["change"] },
+  { clock, change, underWay }: Asking,
 ): LockParts {
   const { ledger, stackLock } = assembly;
   return {
     clock,
     stackLock,
     change,
+    underWay,
     othersDone: (key, signal) => waitForProcess({ ledger, clock }, key, () => {}, signal),
     told: (key, action, work, signal) => tellAsked(assembly, key, { action, work }, signal),
   };

@@ -17,6 +17,8 @@ export interface LockParts {
   readonly stackLock: KeyedLock;
   /** Waits until no other process is changing a stack: the lock is this process's. */
   readonly othersDone: (key: StackKey, signal: AbortSignal) => Promise<void>;
+  /** The work that has a stack's lock, for people, where that is known. */
+  readonly underWay?: (key: StackKey) => string | undefined;
   /** Does work that only the end of this process ends. Throws `shutting_down`. */
   readonly change: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** Does what a person asks of what is there until a hand-over ends it, and reports how it ends. */
@@ -43,16 +45,18 @@ export type AskedAction = ProjectAction | StackAction | "remove";
  * since half of it would stay. Returns and throws what the work does, and throws `timeout` before it.
  */
 export async function withinLock<Result>(
-  { clock, stackLock, othersDone, change }: LockParts,
+  { clock, stackLock, othersDone, change, underWay }: LockParts,
   { key, what, timeoutSeconds }: Bounded,
   work: (signal: AbortSignal) => Promise<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
-  const late = () =>
-    errors.timeout(
-      `${what} ${key.name}: nothing was done: a deployment of it, a scheduled job or another action was ` +
-        `under way for all of the ${timeoutSeconds} s; ask again later, or with a larger timeout`,
+  const late = () => {
+    const who = underWay?.(key) ?? "a deployment of it, a scheduled job or another action";
+    return errors.timeout(
+      `${what} ${key.name}: nothing was done: ${who} was under way for all of the ` +
+        `${timeoutSeconds} s; ask again later, or with a larger timeout`,
     );
+  };
   const run = (waiting: AbortSignal) =>
     stackLock.run(formatStackKey(key), async () => {
       await othersDone(key, waiting);

@@ -64,9 +64,9 @@ export async function learnedSoon(
 }
 
 /**
- * Waits until no other process is changing a stack: a command beside the service, or the other way
- * round. A dead one holds nothing, but one that is suspended (Ctrl-Z) does for as long as it is: who waits so
- * has a limit, or keeps nobody waiting. Rejects with the signal's reason.
+ * Waits until no other process is changing a stack: a command beside the service, or the other way round. A dead
+ * one holds nothing; one that is suspended does for as long as it is: who waits so has a limit, or keeps nobody
+ * waiting. Rejects with the signal's reason.
  */
 export async function waitForProcess(
   { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
@@ -232,11 +232,8 @@ export function asItsOwner<T>(
 }
 
 /** Whether an intent is not closed yet. */
-export function isOpen(
-  ledger: Pick<PipelineParts["ledger"], "underWay">,
-  intent: Pick<Intent, "id">,
-): boolean {
-  return ledger.underWay().some(({ id }) => id === intent.id);
+export function isOpen(ledger: Pick<PipelineParts["ledger"], "underWay">, { id }: Intent): boolean {
+  return ledger.underWay().some((each) => each.id === id);
 }
 
 /**

@@ -44,6 +44,15 @@ describe("withinLock()", () => {
     assert.deepEqual(begun, []);
   });
 
+  it("names what has the lock where that is known", async () => {
+    const { clock, parts } = createParts(3_600_000);
+    const named = { ...parts, underWay: () => "run 7 (poll: pulling)" };
+    const said = /nothing was done: run 7 \(poll: pulling\) was under way for all of the 5 s/;
+    const end = assert.rejects(withinLock(named, bounded, () => Promise.resolve(), never), said);
+    await clock.advance(5000);
+    await end;
+  });
+
   it("does nothing for a client who goes away while it waits for the lock, or for others", async () => {
     for (const othersMs of [0, 1000]) {
       const { clock, parts, begun } = createParts(othersMs);
