@@ -18,6 +18,7 @@ import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { putBackText } from "./put_back_text.ts";
 import { stackCommand } from "./stack_command.ts";
 import { jobText } from "./stack_job.ts";
+import { fittedLines } from "./table.ts";
 
 /** `stackwright explain` */
 export const explainCommand = stackCommand({
@@ -30,7 +31,7 @@ when nothing is recorded.
   async ask({ operations, call, key, io }) {
     const detail = await operations.getDeployment.call(key, call);
     const time = peopleTime(io);
-    return [detail, explainText(detail, (text) => time(new Date(text)))];
+    return [detail, fittedLines(explainText(detail, (text) => time(new Date(text))), io)];
   },
 });
 

@@ -18,7 +18,7 @@ import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime, withPeopleTimes } from "./people_time.ts";
 import { putBackText } from "./put_back_text.ts";
 import { jobText } from "./stack_job.ts";
-import { fitted, table } from "./table.ts";
+import { fitted, fittedLines, table } from "./table.ts";
 import { withOperations, type Workbench } from "./with_operations.ts";
 
 /** `stackwright status` */
@@ -80,7 +80,7 @@ Exits 1 when the stack that was named is not known.
         const now = bench.system.clock.now();
         io.out(textOf(told, io, { now, isWhole: name !== undefined }));
       }
-      if (!json) io.out(failedJobsText(told, io) + failedText(sources, io));
+      if (!json) io.out(fittedLines(failedJobsText(told, io) + failedText(sources, io), io));
       if (!json && values["context"] === undefined && name === undefined) {
         const { ledger, engines } = bench.assembly;
         const known = await engines.names();

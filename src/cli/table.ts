@@ -53,6 +53,20 @@ export function fitted(
   }).join("\n");
 }
 
+/** Sentences in the width of a terminal, as {@link fitted} has a table: what is longer goes on below, indented. */
+export function fittedLines(
+  text: string,
+  { columns, redactor }: Pick<CommandIo, "columns" | "redactor">,
+): string {
+  if (columns === undefined) return text;
+  return redactor.redact(text, EVERYONE).split("\n").map((line) => {
+    if ([...line].length <= columns) return line;
+    const [before = ""] = /^ */.exec(line) ?? [];
+    const below = before + INDENT;
+    return before + wrapped(line, Math.max(columns - below.length, 1)).join(`\n${below}`);
+  }).join("\n");
+}
+
 /**
  * The lines of a text that has no more than so many characters in each. It goes on below behind `between`,
  * else behind a word; only longer words are broken.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { age, peopleTime, withPeopleTimes } from "../../../src/cli/people_time.ts";
-import { fitted, table } from "../../../src/cli/table.ts";
+import { fitted, fittedLines, table } from "../../../src/cli/table.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
 
 describe("table()", () => {
@@ -13,6 +13,19 @@ describe("table()", () => {
   it("aligns columns, leaves empty ones out, and pads no line end", () => {
     const rows = [["STATE", "NOTE", "STACK"], ["synced", "", "a"], ["ü", "", "long name"]];
     assert.equal(table(rows), "STATE   STACK\nsynced  a\nü       long name\n");
+  });
+});
+
+describe("fittedLines()", () => {
+  it("has long lines go on below, indented, masks before, and breaks no word", () => {
+    const redactor = createRedactor();
+    redactor.add("canary secret");
+    const text = "failed: it ended with 3\n  job: the canary secret of noon was wrong\nok\n";
+    assert.equal(fittedLines(text, { redactor }), text);
+    assert.deepEqual(fittedLines(text, { columns: 22, redactor }).split("\n"), [
+      ...["failed: it ended", "    with 3"],
+      ...["  job: the *** of", "      noon was wrong", "ok", ""],
+    ]);
   });
 });
 
