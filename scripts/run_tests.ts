@@ -13,6 +13,7 @@ import {
   countsLine,
   NO_TESTS,
 } from "./lib/test_counts.ts";
+import { childrenCounter } from "./lib/children_seconds.ts";
 import { inLanes } from "./lib/lanes.ts";
 import {
   type Failure,
@@ -43,6 +44,8 @@ interface Result {
   readonly ok: boolean;
   readonly counts: Counts;
   readonly seconds: number;
+  /** Processor seconds of its programs, where the system tells: they depend little on who runs beside. */
+  readonly work: number | undefined;
   /** What failed; of a stage that is good nevertheless, at the first attempt. */
   readonly failures: readonly Failure[];
 }
@@ -56,20 +59,32 @@ async function main(names: readonly string[]): Promise<number> {
   }
   const memory = await memoryPlace(root);
   try {
-    return conclude(await runSteps(chosenSteps(testSteps(root), names), memory.directory));
+    const added = childrenCounter();
+    return conclude(await runSteps(chosenSteps(testSteps(root), names), memory.directory, added));
   } finally {
     await memory.close();
   }
 }
 
+/** Says how many processor seconds children took since it was last asked. */
+type Added = () => number | undefined;
+
 /** Runs all steps, or those up to one that fails; `memory` is a directory for temporary files. */
-async function runSteps(steps: Stage[][], memory: string | undefined): Promise<Result[]> {
+async function runSteps(
+  steps: Stage[][],
+  memory: string | undefined,
+  added: Added,
+): Promise<Result[]> {
   const results: Result[] = [];
   for (const step of steps) {
     const stages = step.map((stage) => inMemory(stage, memory));
     // Output of stages that run side by side is shown when each has ended.
-    const ended = await inLanes(stages, LANES, (stage) => runStage(stage, stages.length === 1));
-    results.push(...await withSecondAttempts(ended));
+    const ended = await inLanes(
+      stages,
+      LANES,
+      (stage) => runStage(stage, stages.length === 1, added),
+    );
+    results.push(...await withSecondAttempts(ended, added));
     if (results.some(({ ok }) => !ok)) break;
   }
   return results;
@@ -82,14 +97,15 @@ function inMemory(stage: Stage, directory: string | undefined): Stage {
 }
 
 /** The results of a step, after one more attempt at the few tests that failed in it, one after the other. */
-async function withSecondAttempts(step: readonly Result[]): Promise<Result[]> {
+async function withSecondAttempts(step: readonly Result[], added: Added): Promise<Result[]> {
   const failed = step.filter(({ ok }) => !ok);
   const isAlone = step.length === 1;
   if (isAlone || !mayBeLoad(failed.map(({ failures }) => failures))) return [...step];
   const results = [...step];
   for (const first of failed) {
     say(`\n== ${first.stage.name}: once more, alone, what failed`);
-    const { ok, seconds } = await runStage(secondAttempt(first.stage, first.failures), true);
+    const again = secondAttempt(first.stage, first.failures);
+    const { ok, seconds, work } = await runStage(again, true, added);
     if (!ok) continue;
     const { passed, failed, skipped } = first.counts;
     results[results.indexOf(first)] = {
@@ -97,6 +113,7 @@ async function withSecondAttempts(step: readonly Result[]): Promise<Result[]> {
       ok,
       counts: { passed: passed + failed, failed: 0, skipped },
       seconds: first.seconds + seconds,
+      work: sum(first.work, work),
     };
   }
   return results;
@@ -104,10 +121,13 @@ async function withSecondAttempts(step: readonly Result[]): Promise<Result[]> {
 
 function conclude(results: readonly Result[]): number {
   say("");
-  for (const { stage, ok, counts, seconds } of results) {
+  for (const { stage, ok, counts, seconds, work } of results) {
     const what = stage.runner === "plain" ? "" : `  ${countsLine(counts)}`;
-    say(`${ok ? "ok    " : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${stage.name}${what}`);
+    const how = `${ok ? "ok    " : "FAILED"} ${inSeconds(seconds)}${ofProcessor(work)}`;
+    say(`${how}  ${stage.name}${what}`);
   }
+  const wall = performance.now() / 1000;
+  say(`in all ${inSeconds(wall)}${ofProcessor(results.map(({ work }) => work).reduce(sum, 0))}`);
   const broken = results.filter(({ ok }) => !ok).map(({ stage }) => stage.name);
   if (broken.length > 0) say(`stopped: the stage "${broken.join('" and "')}" failed, see above`);
   for (const { stage, ok, failures } of results.filter(({ failures }) => failures.length > 0)) {
@@ -118,11 +138,25 @@ function conclude(results: readonly Result[]): number {
   return broken.length === 0 ? 0 : 1;
 }
 
-async function runStage(stage: Stage, live: boolean): Promise<Result> {
+function inSeconds(seconds: number): string {
+  return `${seconds.toFixed(1).padStart(6)} s`;
+}
+
+function ofProcessor(seconds: number | undefined): string {
+  return seconds === undefined ? "" : `, ${inSeconds(seconds)} of a processor`;
+}
+
+/** Both, or what one says of them. */
+function sum(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? a ?? b : a + b;
+}
+
+async function runStage(stage: Stage, live: boolean, added: Added): Promise<Result> {
   const started = performance.now();
+  let work: number | undefined = 0;
   const done = (ok: boolean, counts: Counts, failures: readonly Failure[] = []): Result => {
     const seconds = (performance.now() - started) / 1000;
-    return { stage, ok, counts, seconds, failures };
+    return { stage, ok, counts, seconds, work, failures };
   };
   const skip = stage.isSweep === true && performance.now() > SWEEPS_MS
     ? "NOT TRIED: this machine is slow, and the time for sweeps is up"
@@ -139,6 +173,7 @@ async function runStage(stage: Stage, live: boolean): Promise<Result> {
       ? [...stage.argv, ...together(stage, scratch), `--junit-path=${report}`]
       : [...stage.argv];
     const { code, output } = await run(argv, stage.env ?? {}, live);
+    work = added();
     const { counts, failures } = readResults(stage, report, output);
     const verdict = judge(stage, code, counts);
     if (!live) {
