@@ -119,12 +119,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       { ...walk("real", 250, 6001), isExtra: true },
       ...OTHER_ENGINES.map((version) => onEngine(root, version)),
       withContainerdImages(root),
-      ...again(composeStages(root), "newer compose", newerCompose(root)),
-      ...again(
-        [...composeStages(root), denoTests("contract", "contracts of the engine", ENGINE)],
-        "newest compose and engine",
-        newest(root),
-      ),
+      ...withOtherCompose(root),
       // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
       ...[...flowTests(flows(root, false)), ...cornerFlows(root)].map((stage) => ({
         ...stage,
@@ -373,10 +368,8 @@ const WITH_COMPOSE = [
   "unaffected",
 ];
 
-/** The flows in which one version of compose could differ from another. */
-function composeFlows(root: string): string[] {
-  return flows(root).filter((file) => WITH_COMPOSE.some((name) => basename(file).startsWith(name)));
-}
+/** Those that do everything at once. What compose itself may do otherwise, its contracts say. */
+const AS_A_WHOLE = ["compose_by_hand", "first_deployment", "random_walk"];
 
 /** Each file has stacks, ports and directories of its own. */
 function endToEnd(paths: readonly string[]): Stage {
@@ -413,14 +406,39 @@ function composeContracts(root: string): string[] {
   );
 }
 
-/** Tests whose outcome depends on compose and the engine as much as on us. */
-function composeStages(root: string): Stage[] {
+/**
+ * What depends on compose and the engine again, with others. A compose between the oldest and the newest that
+ * are here has those flows alone that do everything at once.
+ */
+function withOtherCompose(root: string): Stage[] {
+  const widely = [
+    ...composeStages(root, WITH_COMPOSE),
+    { ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } },
+  ];
+  const [middle, last] = [newerCompose(root), newest(root)];
   return [
-    ...flowTests(composeFlows(root)).map((stage) => ({
+    ...again(isHere(last) ? composeStages(root, AS_A_WHOLE) : widely, "newer compose", middle),
+    ...again(
+      [...widely, denoTests("contract", "contracts of the engine", ENGINE)],
+      "newest compose and engine",
+      last,
+    ),
+  ];
+}
+
+/** Whether all files of it are on this machine. */
+function isHere({ files }: Other): boolean {
+  return files.every((file) => existsSync(file));
+}
+
+/** Tests whose outcome depends on compose as much as on us, with the flows that begin with one of `names`. */
+function composeStages(root: string, names: readonly string[]): Stage[] {
+  const files = flows(root).filter((file) => names.some((name) => basename(file).startsWith(name)));
+  return [
+    ...flowTests(files).map((stage) => ({
       ...stage,
       env: { WALK_STEPS: "30", FLOW_ENGINES: "real" },
     })),
-    { ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } },
     denoTests("contract", "contracts of compose", composeContracts(root)),
     // The installed one reads other repositories, and more.
     guardCases(150, 5001),
@@ -516,7 +534,7 @@ function newest(root: string): Other {
  */
 function again(stages: readonly Stage[], label: string, other: Other): Stage[] {
   const { plugin, buildx, config, wrapper, missing } = other;
-  const isThere = other.files.every((file) => existsSync(file));
+  const isThere = isHere(other);
   const env = { COMPOSE_PLUGINS: plugin, DOCKER_CONFIG: config };
   if (isThere) linkPlugins({ "docker-compose": plugin, "docker-buildx": buildx }, config);
   return stages.map((stage) => ({

@@ -16,6 +16,7 @@ const FILES = [
   "test/contract/compose_on_engines_test.ts",
   "test/contract/http_test.ts",
   "test/flow/drift_test.ts",
+  "test/flow/first_deployment_test.ts",
   "test/flow/projects_test.ts",
   "test/unit/a_test.ts",
   "test/unit/hostile_engine_test.ts",
@@ -174,6 +175,21 @@ describe("the stages of ./scripts/test", () => {
     assert.deepEqual(names(last.slice(0, 2)), ["updates start-first under load", "end to end"]);
     const flows = last.filter(({ group }) => group === "flow");
     assert.ok(flows.length > 0 && flows.every(({ argv }) => argv[0] === "nice"));
+  });
+
+  it("have every flow about compose with the newest one here, and with one in between those that do all", () => {
+    const withNewer = () =>
+      chosenStages(testSteps(root).flat(), ["all", "flow", "e2e"])
+        .filter(({ name }) => name.endsWith(", newer compose")).flatMap(testFiles);
+    const [first, drift] = ["test/flow/first_deployment_test.ts", "test/flow/drift_test.ts"];
+    assert.deepEqual(withNewer(), [drift, first, "test/e2e/crash_test.ts"]);
+    const place = join(root, ".tools/newest");
+    mkdirSync(place, { recursive: true });
+    for (const name of ["docker-compose", "docker-buildx", "dockerd", "docker-proxy"]) {
+      writeFileSync(join(place, name), "");
+    }
+    assert.deepEqual(withNewer(), [first]);
+    rmSync(place, { recursive: true });
   });
 
   it("are those of the groups that are named, and with `all` their repetitions, too", () => {
