@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { createEngine, type EngineClient } from "../../../src/docker/mod.ts";
 import { type Clock, systemClock } from "../../../src/system/mod.ts";
 import { type HostileEngine, startHostileEngine } from "../../fakes/hostile_engine.ts";
+import { sampleOf } from "../../fakes/sample.ts";
 
 const signal = new AbortController().signal;
 const NAMESPACE = "com.docker.stack.namespace";
@@ -108,7 +109,7 @@ describe("lists over everybody's things, whose length authors decide", () => {
   before(async () => void (hostile = await startHostileEngine()));
   after(() => hostile.close());
 
-  for (const [name, list] of Object.entries(LISTS)) {
+  for (const [name, list] of sampleOf(Object.entries(LISTS), 3)) {
     it(`are read: ${name}`, async () => {
       const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
       const entry = (text: string) =>
