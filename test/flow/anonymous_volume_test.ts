@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, inWorld, label, pollTo } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { decidingEngine, type World } from "./world.ts";
 
 const web = (v: string) => ({
   "compose.yaml": composeFile({
@@ -10,7 +10,7 @@ const web = (v: string) => ({
   }),
 });
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`anonymous volumes on the ${engine} engine`, () => {
     it("survive a compose that breaks off between removing the old container and renaming the new", () =>
       inWorld(engine, async (world) => {

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { ids, inWorld, pollTo } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { decidingEngine, type World } from "./world.ts";
 
 const never = new AbortController().signal;
 
@@ -42,7 +42,7 @@ async function byHand(world: World, directory: string, ...args: string[]): Promi
   }
 }
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`docker compose by hand on a stack of ours on the ${engine} engine`, () => {
     it("sees its containers, has nothing to change, and takes it away", () =>
       inWorld(engine, async (world) => {

@@ -3,9 +3,9 @@ import { describe, it } from "node:test";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, label, pollTo } from "./steps.ts";
-import { createWorld, engines, type World } from "./world.ts";
+import { createWorld, decidingEngine, type World } from "./world.ts";
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   /** A world whose service looks every second, or every tenth of one on the fake engine. */
   const inSlowWorld = async (speed: number, test: (world: World) => Promise<void>) => {
     const world = await createWorld({ engine, speed: engine === "fake" ? 10 : speed });

@@ -17,11 +17,11 @@ import {
   states,
   writeInside,
 } from "./steps.ts";
-import { engines, IMAGE, type World } from "./world.ts";
+import { decidingEngine, IMAGE, type World } from "./world.ts";
 
 // Traps that other deployment tools fell into; docs/design-traps.md lists them all.
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`traps of mounts on the ${engine} engine`, () => {
     it("a container that is kept sees the same file and directory, by inode, after a release", () =>
       inWorld(engine, async (world) => {
@@ -339,7 +339,7 @@ for (const engine of await engines()) {
   });
 }
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`names that mean something elsewhere on the ${engine} engine`, () => {
     it("services may be called like what every object has, and labels may hold a dollar", () =>
       inWorld(engine, async (world) => {

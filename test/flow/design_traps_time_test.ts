@@ -20,7 +20,7 @@ import {
   replaced,
   states,
 } from "./steps.ts";
-import { engines, type RunBody, type World } from "./world.ts";
+import { decidingEngine, type RunBody, type World } from "./world.ts";
 
 // Traps of time, of things that happen at once, and of failures; docs/design-traps.md lists them.
 
@@ -194,7 +194,7 @@ describe("traps of Git", () => {
   });
 });
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`traps of failures on the ${engine} engine`, () => {
     it("a post_start that fails, or that compose would not run, is no deployment", () =>
       inWorld(engine, async (world) => {

@@ -117,6 +117,38 @@ for (const engine of await engines()) {
       }
     });
 
+    it("are put back in the clear when a release fails, also when the earlier tree was lost", async () => {
+      const world = await createWorld({ engine, env: { SOPS_AGE_KEY: keys.identity } });
+      const files = async (content: string, command: string[]) => ({
+        ".stackwright.yaml": `name: ${world.stack}\ntimeout: 5\n`,
+        "compose.yaml": compose({ web: sleeper({ command, volumes: ["./x.conf:/x.conf:ro"] }) }),
+        "x.conf": await encryptBinary(content, { recipients }),
+      });
+      try {
+        await world.repository.commit(await files("canary-good", ["sleep", "100000"]));
+        assert.equal((await world.poll()).run.status, "succeeded");
+        const current = join(world.dataDir, "releases/default", world.stack, "current");
+        await rm(await realpath(current), { recursive: true });
+        await world.repository.commit(await files("canary-bad", ["/no-such-program"]));
+        world.fake?.setBehaviour("web", { refuse: "no such program" });
+        const failing = world.poll();
+        await Promise.race([
+          failing,
+          until(() => world.lines.some((line) => line.message === "rolling back")),
+        ]);
+        world.fake?.setBehaviour("web", "run");
+        const { run } = await failing;
+        assert.equal(run.status, "failed", JSON.stringify(run));
+        assert.match(run.deployments?.[0]?.message ?? "", /previous release was put back/);
+        assert.equal(await readFile(join(current, "x.conf"), "utf8"), "canary-good");
+      } finally {
+        await world.close();
+      }
+    });
+
+    // The rest is about us. What is decrypted, and where, is settled before an engine hears of it.
+    if (engine === "real") return;
+
     it("recreate exactly the service whose plain content changed, and none when only the cipher text did", async () => {
       const world = await createWorld({ engine, env: { SOPS_AGE_KEY: keys.identity } });
       const secrets = async (mounted: string, env: string, directory: string) => ({
@@ -255,35 +287,6 @@ for (const engine of await engines()) {
         await world.repository.commit(await env(keys.recipient));
         const { run } = await world.poll();
         assert.equal(run.status, "succeeded", JSON.stringify(run));
-      } finally {
-        await world.close();
-      }
-    });
-
-    it("are put back in the clear when a release fails, also when the earlier tree was lost", async () => {
-      const world = await createWorld({ engine, env: { SOPS_AGE_KEY: keys.identity } });
-      const files = async (content: string, command: string[]) => ({
-        ".stackwright.yaml": `name: ${world.stack}\ntimeout: 5\n`,
-        "compose.yaml": compose({ web: sleeper({ command, volumes: ["./x.conf:/x.conf:ro"] }) }),
-        "x.conf": await encryptBinary(content, { recipients }),
-      });
-      try {
-        await world.repository.commit(await files("canary-good", ["sleep", "100000"]));
-        assert.equal((await world.poll()).run.status, "succeeded");
-        const current = join(world.dataDir, "releases/default", world.stack, "current");
-        await rm(await realpath(current), { recursive: true });
-        await world.repository.commit(await files("canary-bad", ["/no-such-program"]));
-        world.fake?.setBehaviour("web", { refuse: "no such program" });
-        const failing = world.poll();
-        await Promise.race([
-          failing,
-          until(() => world.lines.some((line) => line.message === "rolling back")),
-        ]);
-        world.fake?.setBehaviour("web", "run");
-        const { run } = await failing;
-        assert.equal(run.status, "failed", JSON.stringify(run));
-        assert.match(run.deployments?.[0]?.message ?? "", /previous release was put back/);
-        assert.equal(await readFile(join(current, "x.conf"), "utf8"), "canary-good");
       } finally {
         await world.close();
       }

@@ -13,12 +13,12 @@ import {
   type Stem,
 } from "./examples.ts";
 import { docker, inWorld, pollTo } from "./steps.ts";
-import { engines, withAllLabels, type World } from "./world.ts";
+import { decidingEngine, withAllLabels, type World } from "./world.ts";
 
 const MOVING: readonly Stem[] = [".doco-cd.yml", ".doco-cd.yaml", ".stackwright.yaml"];
 const never = new AbortController().signal;
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`examples of those who move here, on the ${engine} engine`, () => {
     for (const example of EXAMPLES.filter((each) => runsOn(each, engine))) {
       it(`${example.name} is valid and deploys; renaming its configuration changes nothing`, () =>

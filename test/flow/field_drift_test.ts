@@ -5,7 +5,7 @@ import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
-import { engines, IMAGE, type World } from "./world.ts";
+import { decidingEngine, IMAGE, type World } from "./world.ts";
 
 const SHOP = {
   "compose.yaml": composeFile({
@@ -36,7 +36,7 @@ async function metric(world: World): Promise<string | undefined> {
 const update = (world: World, name: string, ...how: readonly string[]) =>
   docker(world, "update", ...how, `${world.stack}-${name}`);
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`what a person changes of containers by hand, on the ${engine} engine`, () => {
     it("is told, field by field, and is over when it is changed back", () =>
       inWorld(engine, async (world) => {

@@ -44,30 +44,6 @@ for (const engine of await engines()) {
         assert.deepEqual(await ids(world), first);
       }));
 
-    it("an optional dependency whose profile is off keeps nobody from deploying", () =>
-      inWorld(engine, async (world) => {
-        const files = {
-          "compose.yaml": composeFile({
-            web: service({
-              depends_on: { tool: { condition: "service_started", required: false } },
-            }),
-            tool: service({ profiles: ["tools"] }),
-          }),
-        };
-        await commit(world, files);
-        await pollTo(world, "succeeded");
-        assert.deepEqual(await states(world), { "web-1": "running" });
-        world.proxy.reset();
-        await pollTo(world, "skipped");
-        assert.equal(world.proxy.mutations(), 0);
-        await commit(world, {}, { profiles: ["tools"] });
-        await pollTo(world, "succeeded");
-        assert.deepEqual(await states(world), { "tool-1": "running", "web-1": "running" });
-        await commit(world, {}, {});
-        await pollTo(world, "succeeded");
-        assert.deepEqual(await states(world), { "web-1": "running" });
-      }));
-
     it("remove_orphans removes the containers of services that are gone; false keeps them", () =>
       inWorld(engine, async (world) => {
         const both = composeFile({ web: service(), worker: service() });
@@ -105,6 +81,34 @@ for (const engine of await engines()) {
         await commit(world, {}, { force_recreate: false });
         await pollTo(world, "skipped");
         assert.deepEqual(await ids(world), second);
+      }));
+
+    // The rest is about us. What these ask for is settled in the model that compose gives, or by the
+    // clock.
+    if (engine === "real") return;
+
+    it("an optional dependency whose profile is off keeps nobody from deploying", () =>
+      inWorld(engine, async (world) => {
+        const files = {
+          "compose.yaml": composeFile({
+            web: service({
+              depends_on: { tool: { condition: "service_started", required: false } },
+            }),
+            tool: service({ profiles: ["tools"] }),
+          }),
+        };
+        await commit(world, files);
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await states(world), { "web-1": "running" });
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+        await commit(world, {}, { profiles: ["tools"] });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await states(world), { "tool-1": "running", "web-1": "running" });
+        await commit(world, {}, {});
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await states(world), { "web-1": "running" });
       }));
 
     it("timeout ends the wait for a service that never becomes healthy", () =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo, reasons, replaced, states } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { decidingEngine, type World } from "./world.ts";
 
 /** What makes one service follow another, and what the plan says about it. */
 const FOLLOWERS: readonly { title: string; follower: Part; because: RegExp; compose?: Part }[] = [
@@ -37,7 +37,7 @@ const files = (follower: Part, value: string) => ({
   }),
 });
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`services that follow another on the ${engine} engine`, () => {
     for (const row of FOLLOWERS) {
       it(`${row.title}: replaced with it, those that follow them too, and nobody else`, () =>

@@ -6,7 +6,7 @@ import { freePort } from "../fakes/free_port.ts";
 import { rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
-import { createWorld, engines, type World } from "./world.ts";
+import { createWorld, decidingEngine, type World } from "./world.ts";
 
 const [PORT, INSIDE] = [await freePort(), await freePort()];
 const port = { ports: [`127.0.0.1:${PORT}:80`] };
@@ -84,7 +84,7 @@ const HAND_OVERS: readonly HandOver[] = [
   },
 ];
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`what a started service needs of another on the ${engine} engine`, () => {
     for (const { title, before, after, rest } of HAND_OVERS) {
       it(`${title}, and the other way round when the release fails`, () =>

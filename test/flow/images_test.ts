@@ -9,7 +9,7 @@ import { commandTo } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { actions, commit, docker, ids, inWorld, pollTo, reasons, replaced } from "./steps.ts";
 import { until } from "./until.ts";
-import { engines, IMAGE, type World } from "./world.ts";
+import { decidingEngine, IMAGE, type World } from "./world.ts";
 
 /** No image is kept for the sake of a rollback. */
 const KEEP_NONE = { RELEASE_IMAGE_RETENTION: "0" };
@@ -30,7 +30,7 @@ async function makeImage(world: World, tag: string): Promise<string> {
 const exists = async (world: World, reference: string) =>
   await world.engine.imageId(reference, never) !== undefined;
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`images on the ${engine} engine`, () => {
     it("prune_images removes the image a release replaced, not one that others use", () =>
       inWorld(engine, async (world) => {

@@ -119,6 +119,9 @@ for (const engine of await engines()) {
         assert.equal(await readInside(world, "db", "/d/f"), "precious");
       }));
 
+    // The rest is about us. What is told and counted as an orphan depends on models and names alone.
+    if (engine === "real") return;
+
     it("has data without which another service begins that mounts the same, and the plan says so", () =>
       inWorld(engine, (world) =>
         withDatabase(world, async (directory) => {

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { FakeFile } from "../fakes/git_repository.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, ids, inWorld, label, pollTo, replaced } from "./steps.ts";
-import { createWorld, engines, type World } from "./world.ts";
+import { createWorld, decidingEngine, type World } from "./world.ts";
 
 /** One way to give the variable `VALUE`, and what becomes of it. */
 interface Variable {
@@ -259,7 +259,7 @@ function withName(world: World, { files = {}, configuration = {} }: Variable) {
   };
 }
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`changed variables on the ${engine} engine`, () => {
     it("replace exactly the services that use them, wherever the value comes from", async () => {
       const world = await createWorld({ engine });

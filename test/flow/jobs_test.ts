@@ -369,28 +369,6 @@ for (const engine of await engines()) {
         await pollTo(world, "skipped");
       }));
 
-    it("are what authors call so, whatever the labels of an image say", () =>
-      inWorld(engine, async (world) => {
-        const image = `stackwright-test/${world.stack}:1`;
-        const web = (name: string) => service({ environment: { NAME: name }, image });
-        const labels = ["enabled=true", "schedule=@hourly", "wait_running_jobs=true"];
-        const changes = labels.flatMap((each) => ["--change", `LABEL stackwright.job.${each}`]);
-        await commit(world, { "compose.yaml": composeFile({ web: service() }) });
-        await pollTo(world, "succeeded");
-        await docker(world, "commit", ...changes, `${world.stack}-web-1`, image);
-        try {
-          await commit(world, { "compose.yaml": composeFile({ web: web("one") }) });
-          await pollTo(world, "succeeded");
-          assert.deepEqual(await jobsOf(world), []);
-          // Deployments do not wait for it either.
-          await commit(world, { "compose.yaml": composeFile({ web: web("two") }) });
-          await pollTo(world, "succeeded");
-          assert.deepEqual(await states(world), { "web-1": "running" });
-        } finally {
-          await docker(world, "rmi", "--force", image);
-        }
-      }));
-
     it("stop services of other stacks while they run, and start them again when they fail", () =>
       inWorld(engine, async (world) => {
         const other = `${world.stack}b`;
@@ -473,6 +451,31 @@ for (const engine of await engines()) {
           assert.equal(listed?.status, "exited (5)");
           assert.equal((await states(world))["web-1"], "running");
           assert.deepEqual(await executions(world), []);
+        }
+      }));
+
+    // The rest is about us. Whose label counts is decided from what either engine says of an image.
+    if (engine === "real") return;
+
+    it("are what authors call so, whatever the labels of an image say", () =>
+      inWorld(engine, async (world) => {
+        const image = `stackwright-test/${world.stack}:1`;
+        const web = (name: string) => service({ environment: { NAME: name }, image });
+        const labels = ["enabled=true", "schedule=@hourly", "wait_running_jobs=true"];
+        const changes = labels.flatMap((each) => ["--change", `LABEL stackwright.job.${each}`]);
+        await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+        await pollTo(world, "succeeded");
+        await docker(world, "commit", ...changes, `${world.stack}-web-1`, image);
+        try {
+          await commit(world, { "compose.yaml": composeFile({ web: web("one") }) });
+          await pollTo(world, "succeeded");
+          assert.deepEqual(await jobsOf(world), []);
+          // Deployments do not wait for it either.
+          await commit(world, { "compose.yaml": composeFile({ web: web("two") }) });
+          await pollTo(world, "succeeded");
+          assert.deepEqual(await states(world), { "web-1": "running" });
+        } finally {
+          await docker(world, "rmi", "--force", image);
         }
       }));
   });

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo, reasons, replaced, states } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { decidingEngine, type World } from "./world.ts";
 
 const always = { restart: "always" };
 
-for (const engine of await engines()) {
+for (const engine of await decidingEngine()) {
   describe(`what a stopped container needs to be started again on the ${engine} engine`, () => {
     it("services that share the namespace of one that is started again are replaced", () =>
       inWorld(engine, async (world) => {

@@ -4,7 +4,7 @@ import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo, states } from "./steps.ts";
 import { until } from "./until.ts";
-import { engines, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 const NEW_OWNER = "git.example.com/them/shop";
 const NAMES = ["a", "b", "c"];
@@ -26,30 +26,30 @@ async function sicken(world: World): Promise<void> {
 const restarts = (world: World) =>
   world.proxy.calls.map(({ path }) => path).filter((path) => path.includes("/restart"));
 
-for (const engine of await engines()) {
-  describe(`restarts of unhealthy containers of a stack that is handed over, on the ${engine} engine`, () => {
-    it("end: the one that was begun comes back at once, and no other is restarted", () =>
-      inWorld(engine, async (world) => {
-        const services = Object.fromEntries(NAMES.map((name) => [name, stubborn]));
-        const reconciliation = { events: ["unhealthy"], restart_timeout: "30m", restart_limit: 0 };
-        await commit(world, { "compose.yaml": composeFile(services) }, { reconciliation });
-        await pollTo(world, "succeeded");
-        // The fake engine would restart at once: that call hangs.
-        if (engine === "fake") world.proxy.reset({ kind: "timeout", at: 1, among: "mutating" });
-        await sicken(world);
-        await until(() => Promise.resolve(restarts(world).length > 0));
-        await commandTo(world, 0, ["adopt", world.stack, "--source", NEW_OWNER]);
-        const told = () =>
-          world.lines.filter(({ message }) => /handed over to .* under way/.test(message));
-        await until(() => Promise.resolve(told().length > 0));
-        const all = restarts(world);
-        assert.equal(all.length, 2, all.join());
-        assert.match(all[0] ?? "", /\?t=1800$/);
-        assert.match(all[1] ?? "", /\?t=0$/);
-        await until(async () =>
-          Object.values(await states(world)).every((each) => each === "running")
-        );
-        assert.equal(restarts(world).length, 2);
-      }));
-  });
-}
+// Who watches what no engine decides.
+describe("restarts of unhealthy containers of a stack that is handed over", () => {
+  const engine = "fake";
+  it("end: the one that was begun comes back at once, and no other is restarted", () =>
+    inWorld(engine, async (world) => {
+      const services = Object.fromEntries(NAMES.map((name) => [name, stubborn]));
+      const reconciliation = { events: ["unhealthy"], restart_timeout: "30m", restart_limit: 0 };
+      await commit(world, { "compose.yaml": composeFile(services) }, { reconciliation });
+      await pollTo(world, "succeeded");
+      // The fake engine would restart at once: that call hangs.
+      if (engine === "fake") world.proxy.reset({ kind: "timeout", at: 1, among: "mutating" });
+      await sicken(world);
+      await until(() => Promise.resolve(restarts(world).length > 0));
+      await commandTo(world, 0, ["adopt", world.stack, "--source", NEW_OWNER]);
+      const told = () =>
+        world.lines.filter(({ message }) => /handed over to .* under way/.test(message));
+      await until(() => Promise.resolve(told().length > 0));
+      const all = restarts(world);
+      assert.equal(all.length, 2, all.join());
+      assert.match(all[0] ?? "", /\?t=1800$/);
+      assert.match(all[1] ?? "", /\?t=0$/);
+      await until(async () =>
+        Object.values(await states(world)).every((each) => each === "running")
+      );
+      assert.equal(restarts(world).length, 2);
+    }));
+});

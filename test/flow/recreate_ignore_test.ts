@@ -80,6 +80,10 @@ for (const engine of await engines()) {
         assert.deepEqual(await ids(world), before);
       }));
 
+    // The rest is about us. When a file is changed in place is decided by us; how that is done and told
+    // is above.
+    if (engine === "real") return;
+
     it("replaces the container, without a signal, when something else changed too", () =>
       inWorld(engine, async (world) => {
         await commit(world, { "compose.yaml": compose("SIGHUP"), ...FILES });

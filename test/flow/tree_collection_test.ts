@@ -77,6 +77,9 @@ for (const engine of await engines()) {
         assert.ok((await trees(world)).includes(early[9] ?? ""));
       }));
 
+    // The rest is about us. What a release needs is in the ledger; what a container needs is above.
+    if (engine === "real") return;
+
     it("that a failed release left behind are removed; what was put back is kept", () =>
       inWorld(engine, async (world) => {
         const [good] = await deployMany(world, 1);

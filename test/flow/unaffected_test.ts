@@ -62,6 +62,9 @@ for (const engine of await engines()) {
         assert.deepEqual(await compose.take(), []);
       }));
 
+    // The rest is about us. How often an engine is asked depends on us alone.
+    if (engine === "real") return;
+
     it("of a stack cost the same however many other stacks there are", () =>
       inWorld(engine, async (world) => {
         const names = ["a", "b", "c", "d", "e"];

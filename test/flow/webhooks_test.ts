@@ -12,7 +12,7 @@ import { badService } from "./bad_service.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, ids, inWorld, label } from "./steps.ts";
-import { engines, type RunBody, type World } from "./world.ts";
+import type { RunBody, World } from "./world.ts";
 
 const SECRET = "canary-of-the-webhooks";
 const CLONE_URL = "https://git.example.test/acme/shop.git";
@@ -84,32 +84,32 @@ async function ended(world: World): Promise<RunBody[]> {
 
 const value = (world: World) => label(world, "web", "test.v");
 
-for (const engine of await engines()) {
-  describe(`webhooks on the ${engine} engine`, () => {
-    it("deploy what was pushed, and nothing when it is deployed already", () =>
-      withWebhooks(engine, async (world) => {
-        await commit(world, app("1"));
-        const first = await deliver(world);
-        assert.deepEqual(
-          [first.status, first.run.status],
-          [201, "succeeded"],
-          JSON.stringify(first),
-        );
-        assert.equal(first.body["content"], "job completed successfully");
-        assert.equal(await value(world), "1");
-        const before = await ids(world);
-        world.proxy.reset();
-        const again = await deliver(world, { query: "?wait=1" });
-        assert.deepEqual([again.status, again.run.status, again.body["content"]], [
-          201,
-          "skipped",
-          "no changes",
-        ]);
-        assert.equal(world.proxy.mutations(), 0);
-        assert.deepEqual(await ids(world), before);
-      }));
-  });
-}
+// What a push asks for no engine decides.
+describe("webhooks", () => {
+  const engine = "fake";
+  it("deploy what was pushed, and nothing when it is deployed already", () =>
+    withWebhooks(engine, async (world) => {
+      await commit(world, app("1"));
+      const first = await deliver(world);
+      assert.deepEqual(
+        [first.status, first.run.status],
+        [201, "succeeded"],
+        JSON.stringify(first),
+      );
+      assert.equal(first.body["content"], "job completed successfully");
+      assert.equal(await value(world), "1");
+      const before = await ids(world);
+      world.proxy.reset();
+      const again = await deliver(world, { query: "?wait=1" });
+      assert.deepEqual([again.status, again.run.status, again.body["content"]], [
+        201,
+        "skipped",
+        "no changes",
+      ]);
+      assert.equal(world.proxy.mutations(), 0);
+      assert.deepEqual(await ids(world), before);
+    }));
+});
 
 describe("a webhook", () => {
   it("whose release failed is tried again when that is due, without another webhook or a poll", () =>

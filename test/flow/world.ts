@@ -126,6 +126,14 @@ export async function engines(): Promise<readonly ("fake" | "real")[]> {
   return asked === "real" ? ["real"] : ["fake", "real"];
 }
 
+/**
+ * The engine for claims that engine and compose decide as much as we do, in flows that only `all` runs: the
+ * real one where there is one. The fake one beside it would only try itself, and has a contract suite.
+ */
+export async function decidingEngine(): Promise<readonly ("fake" | "real")[]> {
+  return (await engines()).slice(-1);
+}
+
 /** Makes a world; `close` takes everything away again, also from the real engine. */
 export async function createWorld(options: WorldOptions): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), "stackwright-world-"));
