@@ -22,16 +22,22 @@ export function lastJobRuns(
   return (key, name) => known.get(`${formatStackKey(key)} scheduled:${name}`);
 }
 
+/** Whether a run of a job only started its container: how one ended that was waited for is known. */
+function isStartOnly({ status, targets: [target] }: Run): boolean {
+  return status === "succeeded" && / was started$/.test(target?.message ?? "");
+}
+
 /**
- * The last run of a job, whose container may have been started only: then that tells how it ended. `output`
- * is what the container printed last, to end a sentence with.
+ * The last run of a job, whose container may have been started only: then that tells how it ended. Also by
+ * a later start, since the engine begins some anew by itself, by a clock of its own. `output` is what the
+ * container printed last, to end a sentence with.
  */
 export function endOf(
   run: Run | undefined,
   { state, exitCode = 0 }: Pick<ObservedContainer, "state" | "exitCode">,
   output = "",
 ): Run | undefined {
-  if (state !== "exited" || exitCode === 0 || run?.status !== "succeeded") return run;
+  if (state !== "exited" || exitCode === 0 || run === undefined || !isStartOnly(run)) return run;
   const message = `its container was started, and exited with status ${exitCode}${output}`;
   const targets = run.targets.map((each) => ({ ...each, status: "failed" as const, message }));
   return { ...run, status: "failed", message, targets };
@@ -61,7 +67,7 @@ export async function asItEnded(
   signal: AbortSignal,
 ): Promise<Run> {
   const [target] = run.targets;
-  if (run.trigger !== "scheduled_job" || run.status !== "succeeded" || !target) return run;
+  if (run.trigger !== "scheduled_job" || !isStartOnly(run) || !target) return run;
   const key = { context: target.context, name: target.stack };
   const all = await jobs(key.context, signal).catch(() => {
     signal.throwIfAborted();

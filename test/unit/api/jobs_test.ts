@@ -62,9 +62,8 @@ describe("the list of jobs", () => {
 });
 
 describe("a run of a job", () => {
-  const createOne = (container: JobFacts["container"]) => {
+  const createOne = (container: JobFacts["container"], message = "job tick was started") => {
     const runs = createRuns({ clock: createFakeClock() });
-    const message = "job tick was started";
     for (const id of ["old", "new"]) {
       runs.accept({ id, trigger: "scheduled_job", repository: "scheduled:shop_tick" });
       runs.target(id, { context: "default", stack: "shop", status: "succeeded", message });
@@ -94,6 +93,15 @@ describe("a run of a job", () => {
     assert.deepEqual(await shown(parts, "new"), ["failed", why, "failed"]);
     // What the container says by now is about its last run.
     assert.deepEqual(await shown(parts, "old"), ["succeeded", "job tick was started", "succeeded"]);
+  });
+
+  it("that was waited for, and ended well, is what was recorded whatever is started later", async () => {
+    const message = "job tick has run";
+    const parts = createOne({ state: "exited", exitCode: 3 }, message);
+    assert.deepEqual(await shown(parts, "new"), ["succeeded", message, "succeeded"]);
+    const listed = await listJobsOperation(parts as unknown as JobOperationParts).call({}, call);
+    assert.deepEqual(listed.map(({ last_run }) => last_run?.status), [undefined, "succeeded"]);
+    assert.equal(parts.asked(), 1);
   });
 
   it("is what was recorded where it goes on, ended well, or the engine does not answer", async () => {

@@ -100,6 +100,8 @@ describe("stackJobs()", () => {
     const [told] = await jobsOf([ended], runs);
     const { status, message = "" } = told?.lastRun ?? {};
     assert.deepEqual([status, message.slice(-20)], ["failed", "exited with status 4"]);
+    const waitedFor = [runOf("backup", "succeeded", "job backup has run")];
+    assert.deepEqual(await jobsOf([ended], waitedFor), []);
   });
 
   it("leaves out what is not run: other stacks, wrong labels, and too many", async () => {
