@@ -10,7 +10,7 @@ import {
   type OwnContainer,
   ownContainerId,
 } from "../docker/mod.ts";
-import { errors, type ObservedContainer } from "../model/mod.ts";
+import { errors, fewOf, type ObservedContainer } from "../model/mod.ts";
 import { type Files, procText, withTemporaryDirectory } from "../system/mod.ts";
 
 /** Ports for finding the container that this process runs in. */
@@ -62,7 +62,7 @@ async function find(parts: OwnParts, signal: AbortSignal): Promise<ContainerDeta
   const asked = near.length > 0 ? near : lost;
   const ours = asked.find(isOurs) ?? await holderAmong(parts, asked, signal);
   if (ours !== undefined || near.length === 0) return ours;
-  const names = near.map(({ container }) => container.name).slice(0, 5).join(", ");
+  const names = fewOf(near.map(({ container }) => container.name), 5);
   throw errors.settings_invalid(
     `which container Stackwright runs in cannot be told: ${names} share a network, and the engine shows ` +
       "in none of them alone what Stackwright writes to its temporary or data directory; give " +

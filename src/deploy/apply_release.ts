@@ -65,7 +65,7 @@ export async function applyRelease(
     : new Map<string, string>();
   const stops = (step: ApplyStep) => onStop(mayStop(step, observed));
   if (networks.length > 0) {
-    parts.progress(`making ${networks.map((each) => each.name).join(", ")} anew`);
+    parts.progress(`making ${fewOf(networks.map((each) => each.name))} anew`);
     await removeNetworks(parts.engine, networks, { release, services, onStop }, signal);
   }
   for (const step of steps.before) {
@@ -220,10 +220,10 @@ function stepText(step: ApplyStep): string {
   if (step.kind === "stop") return `stopping ${fewOf(step.services)}`;
   if (step.kind === "wait") {
     const names = new Set(step.conditions.map((each) => each.dependency));
-    return `waiting for ${[...names].join(", ")}`;
+    return `waiting for ${fewOf([...names])}`;
   }
-  if (step.kind === "signal") return `signalling ${Object.keys(step.signals).join(", ")}`;
-  const names = Object.keys(step.scale).join(", ");
+  if (step.kind === "signal") return `signalling ${fewOf(Object.keys(step.signals))}`;
+  const names = fewOf(Object.keys(step.scale));
   if (step.mode !== "complete") return `replacing ${names}`;
   return step.noStart ? `creating ${names}` : `starting ${names}`;
 }

@@ -94,7 +94,7 @@ export async function withOldData(
     ...committed.map((data) => ({ data, how: "stays there: the commit's version is used" })),
   ];
   const services = withReasons(plan, told, halted);
-  const sources = wanted.map(({ data }) => data.source).join(", ");
+  const sources = fewOf(wanted.map(({ data }) => data.source));
   const stopped = halted.map(({ container }) => container)
     .filter(({ service }) => !goes.has(service)).map(nameOf);
   const message = plan.message + (sources === "" ? "" : `; with the data in ${sources}`) +

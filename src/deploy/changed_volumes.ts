@@ -1,5 +1,5 @@
 import type { ResourceSummary } from "../docker/engine.ts";
-import { type ComposeModel, errors } from "../model/mod.ts";
+import { type ComposeModel, errors, fewOf } from "../model/mod.ts";
 import { type JsonObject, objectAt, resourcesOf, textAt } from "../compose/mod.ts";
 
 /**
@@ -20,7 +20,7 @@ export function requireSameVolumes(
     const changed = volume === undefined ? [] : differences(definition, volume);
     if (volume === undefined || changed.length === 0) continue;
     throw errors.conflict(
-      `volumes.${key}: volume ${volume.name} exists with another ${changed.join(", ")}, ` +
+      `volumes.${key}: volume ${volume.name} exists with another ${fewOf(changed)}, ` +
         `and Docker cannot change a volume, so nothing was touched; give the changed volume another name, ` +
         `or save its data, stop what uses it and remove it (docker volume rm ${volume.name})`,
     );

@@ -1,9 +1,11 @@
 import type { Engine, ResourceSummary } from "../docker/engine.ts";
 import type { ObjectKind, SwarmObject } from "../docker/swarm.ts";
 import {
+  beyondThings,
   COMPOSE_LABELS,
   errors,
   fewOf,
+  fitting,
   isKeptName,
   isStackwrightError,
   keptName,
@@ -15,7 +17,6 @@ import {
 } from "../model/mod.ts";
 import { inOrder } from "../compose/mod.ts";
 import { inServiceOrder } from "./in_service_order.ts";
-import { requireFew } from "./observe.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** What a stack is made of, by its engine or swarm. */
@@ -67,9 +68,11 @@ export async function destroyStack(
   signal: AbortSignal,
 ): Promise<RemovedData> {
   const project = { [COMPOSE_LABELS.project]: destroy.key.name };
-  const all = await engine.listContainers(project, signal);
-  // What was looked at before may be another list: an engine of another context tells of what it likes.
-  requireFew(destroy.key, { containers: all });
+  const all = requireFewThings(
+    destroy.key,
+    "container",
+    await engine.listContainers(project, signal),
+  );
   const { goes: containers, kept } = sortedOut("container", all, destroy.whyKept);
   for (const { id } of inRemovalOrder(containers, destroy.dependsOn)) {
     destroy.requireStill?.();
@@ -80,7 +83,7 @@ export async function destroyStack(
   }
   const networks = sortedOut(
     "network",
-    await engine.listNetworks(project, signal),
+    requireFewThings(destroy.key, "network", await engine.listNetworks(project, signal)),
     destroy.whyKept,
   );
   for (const { id } of networks.goes) {
@@ -112,17 +115,33 @@ export async function destroyStack(
 export const NOTHING_REMOVED: RemovedData = { deleted: [], kept: [] };
 
 /**
+ * Things under the name of a stack, by a label. Throws `engine_refused` for more than may be looked at: the
+ * engine of another context may tell of any number, and each is judged, removed and told of.
+ */
+export function requireFewThings<T>(
+  { name }: StackKey,
+  kind: Kind,
+  things: readonly T[],
+  label: string = COMPOSE_LABELS.project,
+): readonly T[] {
+  const beyond = beyondThings(name, { kind, label, count: things.length });
+  if (beyond !== undefined) throw errors.engine_refused(beyond);
+  return things;
+}
+
+/**
  * Volumes with the name of a stack, sorted: those of its compose project and those of its swarm
- * stack, since a stack may have changed from one to the other.
+ * stack, since a stack may have changed from one to the other. Throws as {@link requireFewThings}.
  */
 export async function volumesOf(
   engine: Pick<Engine, "listVolumes">,
-  { name }: StackKey,
+  key: StackKey,
   signal: AbortSignal,
 ): Promise<readonly ResourceSummary[]> {
-  const found = await Promise.all(
-    OF_STACKS.map((each) => engine.listVolumes({ [each]: name }, signal)),
-  );
+  const found = await Promise.all(OF_STACKS.map(async (each) => {
+    const all = await engine.listVolumes({ [each]: key.name }, signal);
+    return requireFewThings(key, "volume", all, each);
+  }));
   const byName = new Map(found.flat().map((each) => [each.name, each]));
   return [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1);
 }
@@ -198,28 +217,31 @@ async function usedVolume(
 /** Labels with the name of the stack that something was made for. */
 const OF_STACKS = [COMPOSE_LABELS.project, STACK_LABELS.namespace];
 
-/** The networks of a stack, as containers or in a swarm. */
+/** The networks of a stack, as containers or in a swarm. Throws as {@link requireFewThings}. */
 export async function networksOf(
   engine: Pick<Engine, "listNetworks">,
-  { name }: StackKey,
+  key: StackKey,
   signal: AbortSignal,
 ): Promise<readonly ResourceSummary[]> {
-  const found = await Promise.all(
-    OF_STACKS.map((each) => engine.listNetworks({ [each]: name }, signal)),
-  );
+  const found = await Promise.all(OF_STACKS.map(async (each) => {
+    const all = await engine.listNetworks({ [each]: key.name }, signal);
+    return requireFewThings(key, "network", all, each);
+  }));
   return found.flat();
 }
 
-/** The secrets and configs of a swarm's stack. */
+/** The secrets and configs of a swarm's stack. Throws as {@link requireFewThings}. */
 export async function objectsOf(
   { swarm }: { readonly swarm: Pick<Engine["swarm"], "objects"> },
-  { name }: StackKey,
+  key: StackKey,
   signal: AbortSignal,
 ): Promise<readonly StackObject[]> {
   const found: StackObject[] = [];
   for (const [kind, kinds] of [["secret", "secrets"], ["config", "configs"]] as const) {
-    const all = await swarm.objects(kinds, { [STACK_LABELS.namespace]: name }, signal);
-    found.push(...all.map((each) => ({ ...each, kind, kinds })));
+    const label = STACK_LABELS.namespace;
+    const all = await swarm.objects(kinds, { [label]: key.name }, signal);
+    const few = requireFewThings(key, kind, all, label);
+    found.push(...few.map((each) => ({ ...each, kind, kinds })));
   }
   return found;
 }
@@ -230,13 +252,21 @@ export function isInUse(error: unknown): boolean {
     /in use|active endpoints/.test(messageOf(error));
 }
 
-/** Text on deleted data, to append to a sentence: it names each, such as `volume shop_store`, and what stays. */
+/** Characters of what is named of deleted data, and of what stays: more than a stack of any use has. */
+const MOST_NAMED = 8192;
+
+/**
+ * Text on deleted data, to append to a sentence: it names each, such as `volume shop_store`, and what
+ * stays; of very many the first, and how many more there are.
+ */
 export function dataText(verb: "deletes" | "deleted", { deleted, kept }: RemovedData): string {
-  const keeps = verb === "deletes" ? "keeps" : "kept";
-  return [
-    ...deleted.map((each) => `; ${verb} ${each}`),
-    ...kept.map((each) => `; ${keeps} ${each}`),
-  ]
+  return named(verb, deleted) + named(verb === "deletes" ? "keeps" : "kept", kept);
+}
+
+function named(verb: string, all: readonly string[]): string {
+  const few = fitting(all, MOST_NAMED);
+  const more = all.length - few.length;
+  return [...few, ...(more > 0 ? [`${more} more`] : [])].map((each) => `; ${verb} ${each}`)
     .join("");
 }
 

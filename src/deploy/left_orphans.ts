@@ -5,6 +5,7 @@ import {
   type AdoptionNotes,
   type ComposeModel,
   errors,
+  fewOf,
   type HaltedPolicies,
   isOurs,
   type ObservedContainer,
@@ -190,5 +191,5 @@ export function requireRoomBeside(
 ): void {
   const made = services.filter(({ action }) => action === "create" || action === "recreate");
   const found = clashes(model, made.map(({ name }) => name), left);
-  if (found.length > 0) throw errors.conflict(found.join("; "));
+  if (found.length > 0) throw errors.conflict(fewOf(found, 20, "; "));
 }

@@ -13,6 +13,7 @@ import type { ContainerMount, Engine } from "../docker/engine.ts";
 import {
   clip,
   type ComposeModel,
+  fewOf,
   isOurs,
   type ObservedContainer,
   type ObservedStack,
@@ -109,7 +110,7 @@ export async function withMovedMounts(
     const more = moved.length > MOST_TOLD ? [`${moved.length - MOST_TOLD} more such mounts`] : [];
     return { ...each, because: [...each.because, ...moved.slice(0, MOST_TOLD), ...more] };
   });
-  const said = places.length === 0 ? "" : `; ${places.sort().join(", ")} with other data`;
+  const said = places.length === 0 ? "" : `; ${fewOf(places.sort())} with other data`;
   return { ...plan, message: plan.message + said, services };
 }
 

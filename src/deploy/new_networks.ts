@@ -28,7 +28,7 @@ export function withNewNetworks(
     const service = release.services.find((each) => each.name === plan.name);
     const used = objectAt(serviceOf(release.model, plan.name), "networks");
     const because = networks.filter(({ key }) => key in used).map(({ name, changed }) =>
-      `network ${name} is made anew, with another ${changed.join(", ")}`
+      `network ${name} is made anew, with another ${fewOf(changed)}`
     );
     const isNew = plan.action === "create" || plan.action === "remove";
     if (because.length === 0 || isNew || service?.expectation.replicas === 0) return plan;
@@ -81,7 +81,7 @@ export function requireNoNewNetworks(
 
 function refusal({ key, name, changed }: ChangedNetwork, why: string): StackwrightError {
   return errors.conflict(
-    `networks.${key}: network ${name} exists with another ${changed.join(", ")}, and cannot be ` +
+    `networks.${key}: network ${name} exists with another ${fewOf(changed)}, and cannot be ` +
       `made anew while ${why}, so nothing was touched; define the changed network under another ` +
       `key than ${key}, which replaces the services that use it, or remove what is connected and ` +
       `the network (docker network rm ${name}) and deploy again`,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { errors, type StackKey } from "../model/mod.ts";
+import { errors, fewOf, type StackKey } from "../model/mod.ts";
 import type { OldData } from "./old_data.ts";
 
 /** The refusal of a deployment whose data cannot be copied, with the way to copy it by hand. */
@@ -38,8 +38,8 @@ export function twofold({ name }: StackKey, hostLive: string, found: readonly Ol
     ? "by somebody else since its last release here, or an old container of it was started again"
     : "with another data directory than this one";
   return errors.conflict(
-    `${name} was deployed ${how}: ${places.join("; ")}; ` +
+    `${name} was deployed ${how}: ${fewOf(places, 20, "; ")}; ` +
       `nothing was changed. To go on with the first, move the second away: it is copied again; for the second: ` +
-      [...new Set(found.map(({ container }) => `docker rm -f ${container.name}`))].join("; "),
+      fewOf([...new Set(found.map(({ container }) => `docker rm -f ${container.name}`))], 20, "; "),
   );
 }

@@ -1,5 +1,5 @@
 import { parentsOf } from "../compose/mod.ts";
-import { isStackwrightError } from "../model/mod.ts";
+import { fewOf, isStackwrightError } from "../model/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import type { OldDataParts } from "./copy_old_data.ts";
 import { isDown } from "./left_orphans.ts";
@@ -54,7 +54,7 @@ export async function sharersOf(
   }
   const shared = wanted.flatMap(({ source }) => {
     const projects = [...found.get(plainPath(source)) ?? []];
-    return projects.length === 0 ? [] : [[source, shortly(projects.sort())] as const];
+    return projects.length === 0 ? [] : [[source, fewOf(projects.sort(), MOST_NAMED)] as const];
   });
   return new Map(shared);
 }
@@ -71,8 +71,3 @@ const PEER_IMAGE = /(?:^|\/)doco-cd(?:[:@]|$)/;
 
 /** Others that are named of each directory. */
 const MOST_NAMED = 5;
-
-function shortly(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  return names.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
-}

@@ -11,6 +11,7 @@ import type { Engine, ResourceSummary } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   errors,
+  fewOf,
   isOurs,
   isStackwrightError,
   LABELS,
@@ -275,6 +276,6 @@ async function imageFor(
   }
   throw errors.deploy_failed(
     `files cannot be copied to the engine without the image of a service that mounts them, and ` +
-      `there is none for ${users.join(", ")}; nothing that runs was touched`,
+      `there is none for ${fewOf(users)}; nothing that runs was touched`,
   );
 }

@@ -1,3 +1,4 @@
+import { COMPOSE_LABELS } from "./labels.ts";
 import type { ObservedStack } from "./observed.ts";
 
 /**
@@ -35,7 +36,28 @@ export function beyondObserved(
     : length > LONGEST_OBSERVED_NAMES
     ? `services whose names have ${length} characters, and the most is ${LONGEST_OBSERVED_NAMES}`
     : undefined;
-  return found &&
-    `stack ${name} has ${found}, says its engine: nothing is decided about it. Remove what ` +
-      `nobody needs: docker ps -a --filter label=com.docker.compose.project=${name}`;
+  return found && beyond(name, found, `docker ps -a --filter label=${COMPOSE_LABELS.project}`);
+}
+
+/**
+ * As {@link beyondObserved}, of all things of one kind under a stack's name, by the label that has it:
+ * containers of single runs are no part of a stack, and go with it, each by calls of its own.
+ */
+export function beyondThings(
+  name: string,
+  { kind, label, count }: {
+    readonly kind: "container" | "network" | "secret" | "service" | "config" | "volume";
+    readonly label: string;
+    readonly count: number;
+  },
+): string | undefined {
+  if (count <= MOST_OBSERVED) return undefined;
+  const found = `${count} ${kind}s, and the most that are looked at is ${MOST_OBSERVED}`;
+  const all = kind === "container" ? " -a" : "";
+  return beyond(name, found, `docker ${kind} ls${all} --filter label=${label}`);
+}
+
+function beyond(name: string, found: string, lists: string): string {
+  return `stack ${name} has ${found}, says its engine: nothing is decided about it. Remove what ` +
+    `nobody needs: ${lists}=${name}`;
 }

@@ -34,17 +34,23 @@ export function clip(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
+/**
+ * Most characters of a message that is told or recorded: ten times as many as any of use has. What is
+ * longer is cut before it is masked, which takes a second for a few megabytes.
+ */
+export const LONGEST_MESSAGE = 65_536;
+
 /** Most characters of one of the names that {@link fewOf} tells. */
 const LONGEST_OF_FEW = 1000;
 
 /**
- * The first `most` names of many, separated by commas, with how many more there are. What others named is
- * told in this way: no message of theirs is long before it is masked, logged and kept.
+ * The first `most` names of many, separated by commas or `between`, with how many more there are. What
+ * others named is told in this way: no message of theirs is long before it is masked, logged and kept.
  */
-export function fewOf(names: readonly string[], most = 20): string {
+export function fewOf(names: readonly string[], most = 20, between = ", "): string {
   const more = names.length - most;
   const few = names.slice(0, most).map((each) => clip(each, LONGEST_OF_FEW));
-  return few.join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return few.join(between) + (more > 0 ? ` and ${more} more` : "");
 }
 
 /**

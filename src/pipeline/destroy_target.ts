@@ -97,7 +97,7 @@ interface ToDestroy extends Destroyer {
 }
 
 /**
- * Decides whether there is anything to destroy. The plan's message names all data that would be
+ * Decides whether there is anything to destroy. The plan's message names the data that would be
  * deleted. Throws as {@link destroyTarget} does, and changes nothing.
  */
 export async function decideDestroy(

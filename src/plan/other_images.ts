@@ -1,4 +1,4 @@
-import { own } from "../model/mod.ts";
+import { fewOf, own } from "../model/mod.ts";
 
 /** Names services that now run another image than the release did, since that one is gone. */
 export function otherImages(
@@ -9,6 +9,6 @@ export function otherImages(
     own(wanted.images, name) !== undefined && wanted.images[name] !== now[name]
   );
   if (others.length === 0) return "";
-  return `; ${others.sort().join(", ")} runs another image than then: that one is not on the ` +
+  return `; ${fewOf(others.sort())} runs another image than then: that one is not on the ` +
     "engine any more, see RELEASE_IMAGE_RETENTION";
 }

@@ -16,6 +16,7 @@ import {
   type BuildOptions,
   COMPOSE_LABELS,
   errors,
+  fewOf,
   isStackwrightError,
   messageOf,
   type Progress,
@@ -224,7 +225,7 @@ async function withinLimit(
   work: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const what = `${doing} ${services.map((each) => each.name).join(", ")}`;
+  const what = `${doing} ${fewOf(services.map((each) => each.name))}`;
   progress(what);
   parts.log.info(what, { stack: key.name, context: key.context, stage });
   const seconds = Math.max(timeoutSeconds, SHORTEST_LIMIT_SECONDS);

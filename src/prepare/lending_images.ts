@@ -1,10 +1,11 @@
 import { registryOf } from "../deploy/mod.ts";
+import { fewOf } from "../model/mod.ts";
 import type { Lend } from "../system/mod.ts";
 import type { Images, WantedImages } from "./images.ts";
 
 /** Reports what a stack waits for: how long that takes is up to others. */
 function waiting({ progress, services }: WantedImages, what: string): () => void {
-  const names = services.map(({ name }) => name).join(", ");
+  const names = fewOf(services.map(({ name }) => name));
   return () => progress(`waiting for other ${what} before that of ${names}`);
 }
 

@@ -8,6 +8,7 @@ import {
 import {
   COMPOSE_LABELS,
   errors,
+  fewOf,
   own,
   type Plan,
   type Progress,
@@ -120,14 +121,14 @@ export async function requireNoClash(
   const all = await parts.host.engine.listContainers({}, signal);
   const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
   const found = clashes(release.model, starts, others);
-  if (found.length > 0) throw errors.conflict(found.join("; "));
+  if (found.length > 0) throw errors.conflict(fewOf(found, 20, "; "));
   const taken = await takenByPrograms(
     parts,
     release,
     { services: starts, containers: all },
     signal,
   );
-  if (taken.length > 0) throw errors.conflict(taken.join("; "));
+  if (taken.length > 0) throw errors.conflict(fewOf(taken, 20, "; "));
 }
 
 /** Names of the services with one of the given actions. */

@@ -1,4 +1,4 @@
-import type { Release, StackKey } from "../model/mod.ts";
+import { clip, LONGEST_MESSAGE, type Release, type StackKey } from "../model/mod.ts";
 import type { Clock, Ids } from "../system/mod.ts";
 import { DecisionLog } from "./decision_log.ts";
 import { DeferredDeployments } from "./deferred.ts";
@@ -72,25 +72,27 @@ export class LedgerTables {
 
   /** Opens, or makes, the ledger at `path`. */
   constructor(path: string, parts: LedgerParts) {
+    const redact: RedactAbout = (text, ...about) =>
+      parts.redact(clip(text, LONGEST_MESSAGE), ...about);
     this.database = new LedgerDatabase(path, parts);
-    this.failures = new FailureMemory(this.database, parts.redact);
-    this.decisions = new DecisionLog(this.database, parts.redact);
-    this.pins = new Pins(this.database, parts.redact);
+    this.failures = new FailureMemory(this.database, redact);
+    this.decisions = new DecisionLog(this.database, redact);
+    this.pins = new Pins(this.database, redact);
     this.stops = new Stops(this.database);
-    this.reconciliations = new Reconciliations(this.database, parts.redact);
+    this.reconciliations = new Reconciliations(this.database, redact);
     this.service = new ServiceSettings(this.database);
-    this.holds = new PersonHolds(this.database, parts.redact, () => parts.clock.now());
+    this.holds = new PersonHolds(this.database, redact, () => parts.clock.now());
     this.deferred = new DeferredDeployments(this.database, parts.key);
     this.owners = new Owners(this.database);
     this.discovered = new DiscoveredStacks(this.database);
     this.runs = new RunArchive(this.database);
     this.shownTrees = new ShownTrees(this.database);
-    this.sources = new SourceFailures(this.database, parts.redact);
+    this.sources = new SourceFailures(this.database, redact);
     this.releases = new Releases(this.database, parts.key);
     this.intents = new Intents(this.database, parts.processes ?? ALONE);
     this.clock = parts.clock;
     this.ids = parts.ids;
-    this.redact = parts.redact;
+    this.redact = redact;
   }
 
   /** The last good release of a stack, or `undefined` when there is none. */

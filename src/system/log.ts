@@ -26,8 +26,8 @@ export interface Log {
 /** A log that writes lines of `options.level` and above, within the limits of {@link ContextLines}. */
 export function createLog(options: LogOptions): Log {
   const formatInstant = createTimeFormat(options.timeZone);
-  const lines = new ContextLines((said) => {
-    const line = formatLine(said, formatInstant(new Date()), options);
+  const lines = new ContextLines((said, most) => {
+    const line = formatLine(said, { time: formatInstant(new Date()), most }, options);
     options.write(line);
     return line.length;
   });

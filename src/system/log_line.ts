@@ -1,4 +1,4 @@
-import { messageOf, stackKey, StackwrightError } from "../model/mod.ts";
+import { clip, messageOf, stackKey, StackwrightError } from "../model/mod.ts";
 import { redactTexts } from "./redact_texts.ts";
 import { isRoutine } from "./routine.ts";
 import { sourceAsOwner, stackAsOwner } from "./secret_owners.ts";
@@ -15,17 +15,23 @@ export interface Said {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** One line of the log, with its line break. */
+/** One line of the log, with its line break, and with the first `most` characters of its texts. */
 export function formatLine(
   { level, message: told, fields: given }: Said,
-  time: string,
+  { time, most }: { readonly time: string; readonly most: number },
   options: LogOptions,
 ): string {
   const about = aboutOf(given);
   const { redactor } = options;
-  const redact = isRoutine(told)
+  const masked = isRoutine(told)
     ? (text: string) => redactor.redactKnown(text, ...about)
     : (text: string) => redactor.redact(text, ...about);
+  let left = most;
+  const redact = (text: string) => {
+    const shown = clip(text, left);
+    left = Math.max(0, left - text.length);
+    return masked(shown);
+  };
   const message = redact(told);
   const texts = Object.entries(given).map(([name, value]) => [name, printable(value)]);
   const fields = redactTexts(Object.fromEntries(texts), redact);

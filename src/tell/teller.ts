@@ -1,4 +1,6 @@
 import {
+  clip,
+  LONGEST_MESSAGE,
   type Revision,
   type ServicePlan,
   type StackwrightError,
@@ -40,7 +42,8 @@ export function createTeller(
   const hearing = listeners.map((listen) => listen(target));
   let about = revision;
   let step = "";
-  const tell = (news: TargetNews) => {
+  const tell = (said: TargetNews) => {
+    const news = withinLimit(said);
     if (news.kind === "step") {
       if (news.text === step) return;
       step = news.text;
@@ -63,4 +66,15 @@ export function createTeller(
       about = other;
     },
   };
+}
+
+/** News whose message is not too long to be masked, logged and kept, whoever named what it tells of. */
+function withinLimit(news: TargetNews): TargetNews {
+  if (news.kind === "step") return { ...news, text: clip(news.text, LONGEST_MESSAGE) };
+  if (news.kind === "decided") return { ...news, decision: withShortMessage(news.decision) };
+  return news.kind === "ended" ? { ...news, end: withShortMessage(news.end) } : news;
+}
+
+function withShortMessage<T extends { readonly message: string }>(told: T): T {
+  return { ...told, message: clip(told.message, LONGEST_MESSAGE) };
 }

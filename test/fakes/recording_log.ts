@@ -17,7 +17,9 @@ export interface RecordingLog extends Log {
 /** Lines as a log would have written them: what is recorded did not pass the redactor. */
 export function writtenLines(lines: readonly LoggedLine[], redactor: Redactor): string[] {
   const options = { level: "debug", timeZone: "UTC", format: "json", redactor } as const;
-  return lines.map((line) => formatLine(line, "", { ...options, write: () => {} }));
+  return lines.map((line) =>
+    formatLine(line, { time: "", most: Infinity }, { ...options, write: () => {} })
+  );
 }
 
 /** A log without lines. */

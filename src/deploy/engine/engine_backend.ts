@@ -1,4 +1,4 @@
-import { type ComposeModel, errors } from "../../model/mod.ts";
+import { type ComposeModel, errors, fewOf } from "../../model/mod.ts";
 import { sleepingUntil, withDeadline } from "../../system/mod.ts";
 import { type Backend, type Changes, composeBackend } from "../backend.ts";
 import type { EngineBackendParts, EngineWork } from "./engine_work.ts";
@@ -62,7 +62,7 @@ async function change(work: EngineWork, signal: AbortSignal): Promise<void> {
 }
 
 function deadline({ parts, changes }: EngineWork) {
-  const names = Object.keys(changes.scale).join(", ");
+  const names = fewOf(Object.keys(changes.scale));
   return {
     clock: sleepingUntil(parts.clock),
     milliseconds: changes.timeoutMs,

@@ -1,6 +1,6 @@
 import type { Engine } from "../../docker/engine.ts";
 import { clearingUp, type Clock } from "../../system/mod.ts";
-import { COMPOSE_LABELS, errors, isStackwrightError, messageOf } from "../../model/mod.ts";
+import { COMPOSE_LABELS, errors, fewOf, isStackwrightError, messageOf } from "../../model/mod.ts";
 
 /** Messages of engines when all address ranges for networks are in use. */
 const NO_RANGE_LEFT = /address pools?\b/i;
@@ -56,5 +56,5 @@ async function holdersOf(engine: Pick<Engine, "listNetworks">, signal: AbortSign
   }
   const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_NAMED);
   const named = most.map(([project, count]) => `${project} has ${count}`);
-  return `; of its ${networks.length} networks ${named.join(", ") || "none is a project's"}`;
+  return `; of its ${networks.length} networks ${fewOf(named) || "none is a project's"}`;
 }

@@ -4,9 +4,11 @@ import {
   isOurs,
   isSameOwner,
   type ObservedContainer,
+  STACK_NAMESPACE,
   type StackKey,
   type StackOwner,
 } from "../../model/mod.ts";
+import { requireFewThings } from "../destroy.ts";
 import { isDown } from "../left_orphans.ts";
 import { isJobRun } from "../running_jobs.ts";
 import { containerRuns } from "./container_jobs.ts";
@@ -70,7 +72,12 @@ export async function endRuns(
   const all = isStack
     ? await activeSwarmJobs(engine, key.name, signal)
     : await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
-  const runs = all.filter((each) => isJobRun(each) && ends(each));
+  const runs = requireFewThings(
+    key,
+    isStack ? "service" : "container",
+    all.filter((each) => isJobRun(each) && ends(each)),
+    isStack ? STACK_NAMESPACE : COMPOSE_LABELS.project,
+  );
   for (const { id, service, labels } of runs) {
     requireStill?.();
     const ending = { ...parts, key, service, requireStartable: startable(ownerOfRun(labels)) };

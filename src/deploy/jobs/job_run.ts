@@ -1,5 +1,6 @@
 import {
   errors,
+  fewOf,
   LAST_OUTPUT,
   lastWithin,
   messageOf,
@@ -217,7 +218,7 @@ export class JobRun<Stopped> {
     if (failures.length === 0) return;
     throw errors.deploy_failed(
       "the job was not run, as services could not be stopped: " +
-        `${[...new Set(failures.map(messageOf))].join("; ")}`,
+        fewOf([...new Set(failures.map(messageOf))], 20, "; "),
       { cause: failures[0] },
     );
   }

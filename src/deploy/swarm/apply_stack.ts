@@ -34,7 +34,7 @@ export async function applyStack(
   const posted = services.filter(({ action }) => action !== "keep" && action !== "remove");
   if (posted.length > 0) {
     await parts.requireOwn(release, signal);
-    progress(`changing ${posted.map(({ name }) => name).join(", ")}`);
+    progress(`changing ${fewOf(posted.map(({ name }) => name))}`);
     const sources = parts.swarm.handedOver?.union(new Set([askingSource(release)]));
     const object = await ensureStack(engine, { ...stack, sources }, signal);
     await parts.requireAllowed(next, signal);

@@ -8,6 +8,7 @@ import {
   objectsOf,
   type RemovedData,
   removeVolumesOf,
+  requireFewThings,
   sortedOut,
 } from "../destroy.ts";
 import { holdsSomething } from "./observed_services.ts";
@@ -40,7 +41,10 @@ export async function destroyServices(
   const { key, removeVolumes, requireStill, whyKept } = destroy;
   const { swarm } = engine;
   const label = { [STACK_LABELS.namespace]: key.name };
-  const services = sortedOut("service", await swarm.services(label, signal), whyKept);
+  const few = <T>(kind: "network" | "service", all: readonly T[]) =>
+    requireFewThings(key, kind, all, STACK_LABELS.namespace);
+  const all = few("service", await swarm.services(label, signal));
+  const services = sortedOut("service", all, whyKept);
   for (const { id } of services.goes) {
     requireStill?.();
     await swarm.removeService(id, signal);
@@ -55,7 +59,8 @@ export async function destroyServices(
     requireStill?.();
     await swarm.removeObject(object.kinds, object.id, signal);
   }
-  const networks = sortedOut("network", await engine.listNetworks(label, signal), whyKept);
+  const left = few("network", await engine.listNetworks(label, signal));
+  const networks = sortedOut("network", left, whyKept);
   for (const { id } of networks.goes) {
     const remove = () => {
       requireStill?.();

@@ -3,6 +3,7 @@ import type { SwarmService } from "../../docker/swarm.ts";
 import {
   byText,
   errors,
+  fewOf,
   requestError,
   type StackKey,
   StackwrightError,
@@ -172,7 +173,7 @@ export class Stacks {
       const before = done.filter(({ skipped }) => skipped === undefined);
       const stays = before.length === 0
         ? ""
-        : `; done before: ${before.map(({ service }) => service).join(", ")}`;
+        : `; done before: ${fewOf(before.map(({ service }) => service))}`;
       throw new StackwrightError(code, `service ${name}: ${message}${stays}`, { cause: thrown });
     }
   }

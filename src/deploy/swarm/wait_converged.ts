@@ -1,5 +1,5 @@
 import type { Engine } from "../../docker/engine.ts";
-import { errors, isStackwrightError, type Progress, waitedText } from "../../model/mod.ts";
+import { errors, fewOf, isStackwrightError, type Progress, waitedText } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import { type Convergence, convergence, type Wanted } from "./convergence.ts";
 import { tasksByService } from "./observed_services.ts";
@@ -49,7 +49,7 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
     good = missing.length > 0 ? 0 : good > 0 && same === before ? good + 1 : 1;
     before = same;
     if (good >= GOOD_LOOKS && areProven) return;
-    const text = missing.join(", ");
+    const text = fewOf(missing);
     // Good services may complete their looks after the deadline, but not begin anew for ever.
     if (clock.now() >= deadline && (text !== "" || (good === 1 && ++late >= GOOD_LOOKS))) {
       const why = text === "" ? "its tasks end and are replaced all the time" : text;

@@ -1,5 +1,10 @@
 import { isRefusedChange } from "../../docker/mod.ts";
-import { isStackwrightError, type ReconciliationOptions, type TargetEnd } from "../../model/mod.ts";
+import {
+  fewOf,
+  isStackwrightError,
+  type ReconciliationOptions,
+  type TargetEnd,
+} from "../../model/mod.ts";
 import type { Restart } from "../../plan/mod.ts";
 import type { RecordedRelease } from "../../record/ledger.ts";
 import { clearingUp } from "../../system/mod.ts";
@@ -31,7 +36,7 @@ export async function restartContainers(
   signal: AbortSignal,
 ): Promise<TargetEnd> {
   const { clock, meter, host: { engine } } = parts;
-  const message = restarts.map((each) => each.because).join("; ");
+  const message = fewOf(restarts.map((each) => each.because), 20, "; ");
   teller.begin("restart", message);
   const { restartTimeoutSeconds: timeoutSeconds, restartSignal: signalName } = options;
   const how = { timeoutSeconds, ...(signalName === "" ? {} : { signalName }) };
@@ -60,6 +65,6 @@ export async function restartContainers(
     }
     meter.count("reconciliation_restarts_total", stackLabels(key, revision.source.name));
   }
-  if (refused.length > 0) return { status: "failed", message: refused.join("; ") };
+  if (refused.length > 0) return { status: "failed", message: fewOf(refused, 20, "; ") };
   return { status: "succeeded", message: `restarted: ${message}` };
 }

@@ -126,7 +126,7 @@ const destroyedView = z.strictObject({
   status: z.literal("destroyed"),
   volumes: z.boolean().describe("Whether its volumes and other data were to be deleted."),
   images: z.boolean().describe("Whether its images were to be removed."),
-  message: z.string().describe("One sentence; it names all data that was deleted."),
+  message: z.string().describe("One sentence; it names the data that was deleted."),
 });
 
 function projectTools(operations: Operations): Tool[] {

@@ -33,6 +33,14 @@ describe("requireSameVolumes()", () => {
     ["driver_opts.device, driver_opts.o, driver_opts.type", [{}, { options: nfs }]],
     ["driver, driver_opts.x", [{ driver: "v", driver_opts: { x: "canary" } }, {}]],
   ];
+  it("names few of the options that an engine tells of", () => {
+    const names = Array.from({ length: 5000 }, (_, at) => [`${at}${"y".repeat(4000)}`, "x"]);
+    assert.throws(
+      () => check({}, { options: Object.fromEntries(names) }),
+      ({ message }: Error) => message.length < 30_000 && message.includes("and 4980 more, and"),
+    );
+  });
+
   for (const [changed, parts] of other) {
     it(`refuses another ${changed}, without a value`, () => {
       assert.throws(() => check(...parts), (error: Error & { code?: string }) => {

@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Destroy, destroyStack, removeUnusedImages } from "../../../src/deploy/mod.ts";
-import { COMPOSE_LABELS, keptName, stackKey, StackwrightError } from "../../../src/model/mod.ts";
+import {
+  dataText,
+  type Destroy,
+  destroyStack,
+  removeUnusedImages,
+} from "../../../src/deploy/mod.ts";
+import {
+  COMPOSE_LABELS,
+  keptName,
+  MOST_OBSERVED,
+  stackKey,
+  StackwrightError,
+} from "../../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 
 const SIGNAL = new AbortController().signal;
@@ -26,7 +37,51 @@ function shop() {
   return engine;
 }
 
+describe("dataText()", () => {
+  it("names what is deleted, and what stays", () => {
+    const data = { deleted: ["volume a", "volume b"], kept: ["container c: theirs"] };
+    const text = "; deleted volume a; deleted volume b; kept container c: theirs";
+    assert.equal(dataText("deleted", data), text);
+    assert.equal(
+      dataText("deletes", data),
+      text.replaceAll(/(delete|kep)[dt] /g, (word) => word === "kept " ? "keeps " : "deletes "),
+    );
+  });
+
+  it("has a limit, and says how many more there are", () => {
+    const many = Array.from({ length: 25_000 }, (_, at) => `volume v${at}${"y".repeat(3900)}`);
+    const text = dataText("deleted", { deleted: many, kept: many });
+    assert.ok(text.length < 20_000, `${text.length} characters`);
+    assert.match(text, /^; deleted volume v0y+; deleted volume v1y+; deleted 24998 more; kept /);
+  });
+});
+
 describe("destroyStack()", () => {
+  it("removes nothing of a stack of which its engine tells too many things", async () => {
+    const too = (kind: "networks" | "volumes") => {
+      const engine = shop();
+      engine[kind] = Array.from({ length: MOST_OBSERVED + 1 }, (_, at) => resource(`v${at}`));
+      return { engine, removed: `remove ${kind.slice(0, -1)}` };
+    };
+    const runs = shop();
+    const oneOff = { labels: { [COMPOSE_LABELS.oneOff]: "True" } };
+    for (let at = 0; at < MOST_OBSERVED; at++) {
+      runs.containers.push(runningContainer("shop", "web", { id: `r${at}`, ...oneOff }));
+    }
+    const asked = { ...DESTROY, removeVolumes: true };
+    for (
+      const [{ engine, removed }, told] of [
+        [{ engine: runs, removed: "remove" }, /3005 containers, .*docker container ls -a /],
+        [too("networks"), /3001 networks, .*: docker network ls /],
+        [too("volumes"), /3001 volumes, .*: docker volume ls --filter label=\S+project=shop$/],
+      ] as const
+    ) {
+      const refused = { code: "engine_refused", message: told };
+      await assert.rejects(destroyStack(engine, asked, SIGNAL), refused);
+      assert.ok(!engine.calls.some((each) => each.startsWith(removed)), String(told));
+    }
+  });
+
   it("removes what depends on others before them, then networks, and nothing of other projects", async () => {
     const engine = shop();
     await destroyStack(engine, DESTROY, SIGNAL);

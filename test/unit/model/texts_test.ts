@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { endOfOutput, wholeSeconds, withSequel } from "../../../src/model/mod.ts";
+import { endOfOutput, fewOf, wholeSeconds, withSequel } from "../../../src/model/mod.ts";
+
+describe("fewOf()", () => {
+  it("tells the first of many texts, each cut, and how many more there are", () => {
+    assert.equal(fewOf(["a", "b"]), "a, b");
+    assert.equal(fewOf(["a", "b", "c"], 2, "; "), "a; b and 1 more");
+    const told = fewOf(Array.from({ length: 25_000 }, () => "y".repeat(4000)));
+    assert.ok(told.length < 21_000 && told.endsWith("y… and 24980 more"), String(told.length));
+  });
+});
 
 describe("withSequel()", () => {
   it("says what happened afterwards before the output of a container", () => {

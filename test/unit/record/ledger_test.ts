@@ -116,6 +116,17 @@ describe("Ledger", () => {
   );
 
   it(
+    "messages are kept within a limit, whoever named what they tell of",
+    withLedger((ledger) => {
+      const intent = ledger.beginDeploy(releaseOf(WEB, "a1"));
+      ledger.succeed(intent, {}, "y".repeat(20 << 20));
+      const { message } = recorded(ledger, intent);
+      assert.match(message, /^y+…$/);
+      assert.ok(message.length < 100_000, `${message.length} characters`);
+    }),
+  );
+
+  it(
     "succeed() makes the release current with its images, and forgets the failure before it",
     withLedger(async (ledger, { clock }) => {
       const intent = ledger.beginDeploy(releaseOf(WEB, "a1"));

@@ -144,6 +144,30 @@ describe("lines about the context of somebody else's engine", () => {
     assert.equal(written((log) => flood(log, { context: "default" })).length, 20_000);
   });
 
+  it("are cut where one is longer than what is left, whichever text of it", () => {
+    const long = "y".repeat(20 << 20);
+    const error = new Error(long);
+    const nas = { context: "nas", stack: "shop" };
+    for (
+      const say of [
+        (log: Log) => log.info(long, nas),
+        (log: Log) => log.error("failed", { ...nas, error, names: [long, { long }] }),
+        (log: Log) => log.warning(long, { error, request_id: "1" }),
+        (log: Log) => log.critical(long, { error }),
+      ]
+    ) {
+      const [line = ""] = written(say);
+      assert.match(line, /y…/);
+      assert.ok(line.length < 300_000, `${line.length} characters`);
+    }
+    const share = (lines: readonly string[]) =>
+      lines.filter((each) => !each.includes("too many lines")).join("").length;
+    const many = written((log) => {
+      for (let at = 0; at < 40; at++) log.info("y".repeat(250_000), nas);
+    });
+    assert.ok(share(many) <= (8 << 20) + 1000, `${share(many)} characters`);
+  });
+
   it("are written again after five minutes, with the number of those left out", () => {
     const said: string[] = [];
     const lines = new ContextLines(({ message }) => said.push(message) && 1 << 20);

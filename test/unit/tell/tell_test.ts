@@ -91,6 +91,22 @@ describe("a teller", () => {
     ]);
   });
 
+  it("tells nothing of any length, whoever named what it tells of", () => {
+    const heard: number[] = [];
+    const listener: TargetListener = () => (event) => {
+      const { text, decision, end } = { text: "", decision: undefined, end: undefined, ...event };
+      heard.push((decision ?? end ?? { message: text }).message.length);
+    };
+    const teller = createTeller([listener], WEB, revision("a"));
+    const long = "y".repeat(20 << 20);
+    teller.tell({ kind: "step", text: long });
+    teller.begin("destroy", long);
+    teller.tell({ kind: "ended", end: { status: "succeeded", message: long } });
+    teller.fail("removing web", new Error(long), never);
+    assert.equal(heard.length, 5);
+    assert.ok(heard.every((each) => each < 100_000), String(heard));
+  });
+
   it("tells an abort as the end, whatever was thrown because of it", () => {
     const ends: string[] = [];
     const listener: TargetListener = () => (event) => {

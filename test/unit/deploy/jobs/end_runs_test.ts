@@ -5,7 +5,13 @@ import { executionBody } from "../../../../src/deploy/jobs/swarm_job.ts";
 import { labelsOfRun } from "../../../../src/deploy/jobs/execution.ts";
 import type { Engine } from "../../../../src/docker/engine.ts";
 import { serviceOf } from "../../../../src/docker/swarm_calls.ts";
-import { LABELS, MANAGER, type ObservedContainer, stackKey } from "../../../../src/model/mod.ts";
+import {
+  LABELS,
+  MANAGER,
+  MOST_OBSERVED,
+  type ObservedContainer,
+  stackKey,
+} from "../../../../src/model/mod.ts";
 import { createFakeClock } from "../../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../../fakes/recording_log.ts";
 import { runningContainer } from "../../../fakes/memory_engine.ts";
@@ -58,6 +64,37 @@ async function ended(
   assert.equal(removed.length, names.length);
   return names;
 }
+
+describe("endRuns()", () => {
+  it("ends none of more than may be looked at, and does not count other single runs", async () => {
+    const names = ["shop-a-1-stackwright-job-7", "shop-a-run-1"];
+    const stopped: string[] = [];
+    const [runs, others] = names.map((name) => ({
+      listContainers: () =>
+        Promise.resolve(
+          Array.from({ length: MOST_OBSERVED + 1 }, () =>
+            runningContainer("shop", "a", {
+              name,
+              labels: { "com.docker.compose.oneoff": "True" },
+            })),
+        ),
+      stopContainer: (id: string) => Promise.resolve(void stopped.push(id)),
+    } as unknown as Engine));
+    const end = (engine: Engine | undefined) =>
+      endRuns(
+        {
+          engine: engine!,
+          clock: createFakeClock(),
+          log: createRecordingLog(),
+          startable: () => () => Promise.resolve(),
+        },
+        { key: stackKey("", "shop"), isStack: false, ends: () => true },
+        new AbortController().signal,
+      );
+    await assert.rejects(end(runs), { code: "engine_refused", message: /3001 containers/ });
+    assert.deepEqual([await end(others), stopped], [[], []]);
+  });
+});
 
 describe("endRuns() of a former owner", () => {
   for (const isStack of [false, true]) {
