@@ -63,7 +63,6 @@ export function createGate(
     reduceTargets(targets, { ...facts, formatTime: showTime });
   const working = { runs, performers, conclude, clock, ids, redactor, log };
   const intake = createIntake({ ...working, ...(onEnd === undefined ? {} : { onEnd }) });
-
   const nextRun = (schedule: string) =>
     settings.deploy.schedulerEnabled ? nextFiring(schedule, clock.now(), timeZone) : undefined;
   const underWay = (key: StackKey) => runUnderWay(runs, key);

@@ -81,12 +81,12 @@ describe("stackwright validate", () => {
 
   it("validate finds schedules that deployments fail of, and jobs that no scheduler runs", async () => {
     const labels = (schedule: string) =>
-      `services: {a: {labels: ["cd.doco.job.enabled=true", "cd.doco.job.schedule=${schedule}"]}}`;
+      `services: {a: {image: x, labels: ["cd.doco.job.enabled=true", "cd.doco.job.schedule=${schedule}"]}}`;
     const env = { SCHEDULER_ENABLED: "false" };
     for (
       const [schedule, code, says] of [
-        ["61 * * * *", EXIT.failed, /^compose\.yaml:1:53: .*schedule: .*is no schedule/],
-        ["0 2 * * *", EXIT.ok, /^warning: compose\.yaml:1:25: .*SCHEDULER_ENABLED is false\n/],
+        ["61 * * * *", EXIT.failed, /^compose\.yaml:1:63: .*schedule: .*is no schedule/],
+        ["0 2 * * *", EXIT.ok, /^warning: compose\.yaml:1:35: .*SCHEDULER_ENABLED is false\n/],
       ] as const
     ) {
       const files = { ".stackwright.yaml": "name: a\n", "compose.yaml": labels(schedule) };
@@ -102,7 +102,7 @@ describe("stackwright validate", () => {
     const stops = "cd.doco.job.stop_services=app, b/app, other/db";
     const files = {
       ".stackwright.yaml": "name: a\n---\nname: b\n",
-      "compose.yaml": 'services: {a: {labels: ["cd.doco.job.enabled=true", ' +
+      "compose.yaml": 'services: {a: {image: x, labels: ["cd.doco.job.enabled=true", ' +
         `"cd.doco.job.schedule=@daily", "${stops}"]}}`,
     };
     await withFiles(files, async (directory) => {
@@ -110,7 +110,7 @@ describe("stackwright validate", () => {
       assert.equal(code, EXIT.ok);
       assert.match(
         out,
-        /^warning: compose\.yaml:1:25: .*: the job stops services of other, which is/,
+        /^warning: compose\.yaml:1:35: .*: the job stops services of other, which is/,
       );
       assert.doesNotMatch(out, /services of b/);
     });
