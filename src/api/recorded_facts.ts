@@ -45,8 +45,10 @@ export function lookedFor({ reconciliations }: Ledger, key: StackKey, now: Date)
 export type Change = Pick<Parameters<typeof judgeStack>[0], "underWay" | "interrupted">;
 
 /** What an open intent means; `isEnded` says that its process has ended. */
-function changeOf({ kind }: Pick<Intent, "kind">, isEnded: boolean): Change {
+function changeOf({ kind, isDone }: Pick<Intent, "kind" | "isDone">, isEnded: boolean): Change {
   if (!isEnded) return { underWay: "a change is under way" };
+  // Its release runs: only copies of replaced files are left of it.
+  if (isDone === true) return {};
   const what = kind === "destroy" ? "removal" : "deployment";
   return {
     interrupted: `a ${what} was interrupted: its process ended before it was done; the service ` +

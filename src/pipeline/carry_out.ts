@@ -23,13 +23,7 @@ import { NO_SLOT } from "../system/mod.ts";
 import type { Intent, Pin, RecordedRelease } from "../record/mod.ts";
 import { imagesToRecord, swarmSources } from "../prepare/mod.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import {
-  bringBeforeToDisk,
-  placeReleaseFiles,
-  placeTree,
-  prunePlacedFiles,
-  stackFiles,
-} from "./placed_files.ts";
+import { bringBeforeToDisk, placeReleaseFiles, placeTree } from "./placed_files.ts";
 import { rolloutParts } from "./rollout/rollout_parts.ts";
 import { clearHandOver } from "./owner/clear_hand_over.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
@@ -37,6 +31,7 @@ import { warnOfOthers } from "./owner/others_release.ts";
 import { pruneImages } from "./rollout/prune_images.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange, observeAnyway } from "./stack_mode.ts";
+import { settleFiles, tidyFiles } from "./rollout/tidy_files.ts";
 import { type OwnersWork, whileIntended } from "./waits.ts";
 
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
@@ -126,8 +121,12 @@ export async function finishRollout(
   }
   const images = { ...result.images, ...beside };
   const { note: said = "deployed", remembers, unpins = false } = work;
-  parts.ledger.succeed(intent, images, said, { keepsFailure: remembers === false, unpins });
-  await tidyUp(parts, work, ran, signal);
+  parts.ledger.deployed(intent, images, said, { keepsFailure: remembers === false, unpins });
+  try {
+    await tidyUp(parts, work, ran, signal);
+  } finally {
+    parts.ledger.tidied(intent);
+  }
   return { ...result, images };
 }
 
@@ -166,8 +165,7 @@ async function tidyUp(
   signal: AbortSignal,
 ): Promise<void> {
   if (swarm !== undefined) forgetDrift(parts, key, work.services);
-  await settleFiles(parts, key);
-  await prunePlacedFiles(parts, key, signal);
+  await tidyFiles(parts, key, signal);
   if (!work.pruneImages) return;
   work.progress("pruning images");
   const replaced = work.observed.containers.map(({ imageId }) => imageId);
@@ -240,16 +238,6 @@ function forgetDrift(
   if (found === undefined || fields === undefined) return;
   const count = found.count - found.fields.length + fields.length;
   reconciliations.noteDrift(key, { ...found, count, fields });
-}
-
-/** Removes copies of replaced files; only warns, as a leftover must not fail the release. */
-async function settleFiles(parts: PipelineParts, key: StackKey): Promise<void> {
-  try {
-    await stackFiles(parts, key).settle();
-  } catch (error) {
-    const fields = { stack: key.name, context: key.context, error };
-    parts.log.warning("copies of replaced files could not be removed", fields);
-  }
 }
 
 interface Replaced {

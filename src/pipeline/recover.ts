@@ -14,6 +14,7 @@ import {
 import { planFor, summarise } from "../plan/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import { finishRollout } from "./carry_out.ts";
+import { tidyAfter } from "./rollout/tidy_files.ts";
 import { endOf } from "./decision.ts";
 import { finishDestroy } from "./destroy/finish_destroy.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
@@ -141,7 +142,10 @@ interface Found {
 }
 
 /** What a command says before anything else: it resumes what nobody asked it for. */
-function resumed({ intent: { kind }, recorded }: Found): string {
+function resumed({ intent: { kind, isDone }, recorded }: Found): string {
+  if (isDone === true) {
+    return "removing what the last release has replaced, where that was interrupted";
+  }
   const number = recorded === undefined ? "a release" : `release ${recorded.number}`;
   const what = kind === "destroy" ? "removal of the stack" : `deployment of ${number}`;
   return `resuming the ${what}, which was interrupted when its process ended`;
@@ -226,9 +230,8 @@ async function refusalOf(
   const seen = partsOf(await observeAnyway(parts, key, signal));
   try {
     requireNotHeld(key, parts.ledger.holds.get(key), "removed");
-    if (owner === undefined) return undefined;
-    const claim = claimOf(parts.ledger, key);
-    requireOwner(key, owner, { parts: seen, claim, takes: true }, "destroyed");
+    const owned = { parts: seen, claim: claimOf(parts.ledger, key), takes: true };
+    if (owner !== undefined) requireOwner(key, owner, owned, "destroyed");
     return undefined;
   } catch (error) {
     return error;
@@ -241,6 +244,7 @@ async function resumeDeploy(
   { progress, ...resuming }: Resuming,
   signal: AbortSignal,
 ): Promise<void> {
+  if (intent.isDone === true) return await tidyAfter(parts, intent, signal);
   let why = "its files cannot be had any more";
   const next = recorded && await bringStillOwn(parts, recorded, signal).catch((error) => {
     // A refusal is final: it would repeat at each start.
@@ -255,16 +259,15 @@ async function resumeDeploy(
     return;
   }
   const { summary, ...left } = await planRest(parts, intent, next.release, signal);
-  const { services } = left;
   const message = `release ${recorded.number}, whose deployment was interrupted: ${summary}`;
-  teller?.begin("deploy", message, services);
+  teller?.begin("deploy", message, left.services);
   // The built images by id: their names may lead to what another stack built meanwhile.
   const built = recorded.swarm === undefined ? recorded.images : {};
   let images = built;
   try {
-    const needed = { services, progress, images: built };
+    const needed = { services: left.services, progress, images: built };
     images = { ...built, ...await requireImages(parts, next, needed, signal) };
-    await placeReleaseFiles(parts, { next, services, images, progress }, signal);
+    await placeReleaseFiles(parts, { next, ...needed, images }, signal);
   } catch (error) {
     signal.throwIfAborted();
     // Goes on: the rollout then fails and puts the release before back.

@@ -22,6 +22,8 @@ export interface Intent {
   readonly ranBefore: readonly string[];
   /** What a deploy stops for good and copies first; nothing when absent. */
   readonly adoption?: AdoptionNotes | undefined;
+  /** Whether its release is deployed, and only what that has replaced is left to be tidied up. */
+  readonly isDone?: boolean;
 }
 
 /** How deployments end that leave nothing stopped or half copied: done, or put back. */
@@ -167,6 +169,17 @@ export class Intents extends LedgerTable {
     );
   }
 
+  /** Records that a deploy succeeded, whose work goes on with tidying up: others wait until {@link close}. */
+  noteDone({ id }: Intent, message: string): void {
+    const sql = `UPDATE intents SET outcome = 'succeeded', message = ? WHERE id = ?`;
+    this.database.run(sql, message, id);
+  }
+
+  /** Closes a deploy that {@link noteDone} has noted. */
+  close({ id }: Intent, now: number): void {
+    this.database.run(`UPDATE intents SET closed_at = ? WHERE id = ?`, now, id);
+  }
+
   /**
    * Records how an intent ended; `message` is stored as it is. Of a stack's removals, those before that
    * ended alike are forgotten: one that fails is tried for ever, and no release takes them with it.
@@ -182,7 +195,7 @@ export class Intents extends LedgerTable {
   }
 
   /** Lets others finish what this process has open. */
-  close(): void {
+  leaveAll(): void {
     this.#processes.leave();
   }
 
@@ -222,5 +235,6 @@ function toIntent(row: Row): Intent {
     // Versions before wrote down no copies.
     ...(adoption && { adoption: { copied: [], ...adoption } }),
     ranBefore: jsonIn(row, "ran_before"),
+    ...(row["closed_at"] === null && row["outcome"] !== null ? { isDone: true } : {}),
   };
 }

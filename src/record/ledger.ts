@@ -101,23 +101,32 @@ export class Ledger extends LedgerIntents {
     intent: Intent,
     images: Readonly<Record<string, string>>,
     message: string,
-    { keepsFailure = false, unpins = false }: {
-      readonly keepsFailure?: boolean;
-      readonly unpins?: boolean;
-    } = {},
+    ends: { readonly keepsFailure?: boolean; readonly unpins?: boolean } = {},
+  ): void {
+    this.intents.rest(intent);
+    this.deployed(intent, images, message, ends);
+    this.tidied(intent);
+  }
+
+  /** As {@link succeed}, but leaves the intent open, so that other processes wait until {@link tidied}. */
+  deployed(
+    intent: Intent,
+    images: Readonly<Record<string, string>>,
+    message: string,
+    { keepsFailure = false, unpins = false }: Parameters<Ledger["succeed"]>[3] = {},
   ): void {
     const { key, releaseId } = intent;
     if (releaseId === undefined) {
       throw errors.internal("BUG: intent without release");
     }
-    this.ending(intent, () => {
+    this.database.transaction(() => {
       this.releases.makeCurrent(key, releaseId, images);
       this.releases.setStatus(releaseId, "deployed", this.redact(message, key), this.now());
       if (!keepsFailure) this.failures.clear(key);
       if (unpins) this.pins.remove(key);
       if (intent.options["starts"] === true) this.stops.remove(key);
       this.pins.end(key, intent.id, "succeeded");
-      this.finish(intent, "succeeded", message);
+      this.intents.noteDone(intent, this.redact(message, key));
       forgetReleases(this.database, key);
     });
   }

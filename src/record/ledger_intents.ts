@@ -25,8 +25,8 @@ export class LedgerIntents extends LedgerTables {
   }
 
   /** Whether an interrupted deployment waits: what a person stopped is made and started by nobody else. */
-  waits({ key, kind, options: { starts = false } }: Intent): boolean {
-    return kind === "deploy" && !starts && this.stops.get(key) !== undefined;
+  waits({ key, kind, options: { starts = false }, isDone = false }: Intent): boolean {
+    return kind === "deploy" && !starts && !isDone && this.stops.get(key) !== undefined;
   }
 
   /**
@@ -60,9 +60,15 @@ export class LedgerIntents extends LedgerTables {
     this.database.transaction(write);
   }
 
-  /** Closes an intent that comes to no good end; call it in a transaction. */
+  /** Closes a deploy whose release is deployed: what that replaced is tidied up. */
+  tidied(intent: Intent): void {
+    this.ending(intent, () => this.intents.close(intent, this.now()));
+  }
+
+  /** Closes an intent that comes to no good end, unless its release is deployed; call it in a transaction. */
   protected giveUp(intent: Intent, status: "failed" | "rolled_back", message: string): void {
-    const { key, releaseId } = intent;
+    const { key, releaseId, isDone = false } = intent;
+    if (isDone) return this.intents.close(intent, this.now());
     if (releaseId !== undefined) {
       this.releases.setStatus(releaseId, status, this.redact(message, key), this.now());
     }

@@ -169,7 +169,7 @@ export class LedgerTables {
 
   /** Closes the database. May be called twice. */
   close(): void {
-    this.intents.close();
+    this.intents.leaveAll();
     this.database.close();
   }
 }

@@ -109,6 +109,20 @@ describe("what a killed rollback had begun", () => {
       }));
   }
 
+  it("is a release that runs, whose process ended while it removed what that has replaced", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      await withOther(world, (other) => {
+        other.deployed(beginRollback(world, other, 1, false), {}, "deployed");
+        return Promise.resolve();
+      });
+      assert.equal(open(world), 1);
+      world.proxy.reset();
+      await pollTo(world, "skipped");
+      assert.deepEqual([open(world), world.proxy.mutations()], [0, 0]);
+    }));
+
   it("waits while a person has the stack stopped, who starts it, and then goes on", () =>
     inWorld("fake", async (world) => {
       await withKilledRollback(world);

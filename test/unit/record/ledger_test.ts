@@ -571,6 +571,31 @@ describe("two Ledgers on one file", () => {
   );
 
   it(
+    "deployed() keeps other processes waiting until tidied(), and is no failure where the process ends before",
+    withLedger((_, { open }) => {
+      const alive = ["1:a", "2:b"];
+      const [one, other] = alive.map((own) => open({ processes: processes(own, alive) })) as [
+        Ledger,
+        Ledger,
+      ];
+      const begin = (id: string) => one.beginDeploy(releaseOf(WEB, id));
+      const intent = begin("a1");
+      one.deployed(intent, {}, "deployed");
+      assert.equal(other.current(WEB)?.id, intent.releaseId);
+      assert.equal(other.heldElsewhere(WEB), "1");
+      one.tidied(intent);
+      assert.equal(other.heldElsewhere(WEB), undefined);
+      one.deployed(begin("b2"), {}, "deployed");
+      alive.shift();
+      other.stop(WEB);
+      const [left] = other.interrupted();
+      assert.deepEqual([left?.isDone, left && other.takeUp(left)], [true, true]);
+      other.beginDeploy(releaseOf(WEB, "c3"));
+      assert.deepEqual(statuses(other), ["3 applying", "2 deployed", "1 deployed"]);
+    }),
+  );
+
+  it(
     "what ended while nothing could be written is taken up by the process that did it",
     withLedger((_, { path, open }) => {
       const ledger = open({ processes: processes("1:a", ["1:a"]) });
