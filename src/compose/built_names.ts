@@ -1,5 +1,5 @@
-import type { ComposeModel } from "../model/mod.ts";
-import { objectAt, serviceOf, servicesOf, textAt, textsOf } from "./model.ts";
+import { type ComposeModel, familiarName } from "../model/mod.ts";
+import { isObject, objectAt, serviceOf, servicesOf, textAt, textsOf } from "./model.ts";
 
 /** The image of a service; compose names a built one without `image` after project and service. */
 export function imageReference(model: ComposeModel, service: string): string {
@@ -22,11 +22,35 @@ export function namesBuilt(model: ComposeModel, services: readonly string[]): st
   const found = new Set(services);
   const builtOn = buildsOn(model);
   for (const service of found) {
-    const build = objectAt(serviceOf(model, service), "build");
-    for (const each of [imageReference(model, service), ...textsOf(build["tags"])]) names.add(each);
+    for (const each of namesOfBuild(model, service)) names.add(each);
     for (const other of builtOn(service)) found.add(other);
   }
   return [...names];
+}
+
+function namesOfBuild(model: ComposeModel, service: string): string[] {
+  const build = objectAt(serviceOf(model, service), "build");
+  return [imageReference(model, service), ...textsOf(build["tags"])];
+}
+
+/**
+ * The services whose builds give an image that a service names, in any spelling; the first is the one to
+ * build for it. That is the service itself alone, where its own build gives the name.
+ */
+export function buildersOf(
+  model: ComposeModel,
+): (service: string, image: string) => readonly string[] {
+  const builders = new Map<string, Set<string>>();
+  for (const [name, { build }] of Object.entries(servicesOf(model)).sort()) {
+    for (const each of isObject(build) ? namesOfBuild(model, name) : []) {
+      const image = familiarName(each);
+      builders.set(image, (builders.get(image) ?? new Set()).add(name));
+    }
+  }
+  return (service, image) => {
+    const found = image === "" ? undefined : builders.get(familiarName(image));
+    return found?.has(service) === true ? [service] : [...found ?? []];
+  };
 }
 
 /**

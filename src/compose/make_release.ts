@@ -68,6 +68,7 @@ export function makeRelease(parts: ReleaseParts): Release {
     model,
     variables,
     environment: parts.invocation.environment,
+    buildsImages: parts.swarm === undefined,
     buildArguments: Object.keys(parts.buildArguments).length === 0
       ? ""
       : parts.digest(canonicalJson(parts.buildArguments)),

@@ -8,7 +8,7 @@ import {
   servicesOf,
   textAt,
 } from "./model.ts";
-import { buildsOn, imageReference } from "./built_names.ts";
+import { buildersOf, buildsOn, imageReference } from "./built_names.ts";
 import { expectationOf } from "./expectation.ts";
 import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
 import type { IgnoredUses } from "./ignored_uses.ts";
@@ -34,6 +34,8 @@ export interface DigestInputs {
   readonly environment: Readonly<Record<string, string>>;
   /** Digest of the build arguments outside of the model; empty without any. */
   readonly buildArguments: string;
+  /** Whether builds give images their names: a swarm runs those of registries. */
+  readonly buildsImages: boolean;
   /** Keyed digest of a text. */
   digest(text: string): string;
 }
@@ -41,7 +43,8 @@ export interface DigestInputs {
 /**
  * The services of a release with their digests, which cover the definition for compose, the
  * definitions of networks, volumes, configs and secrets in use, the content of every file that is
- * mounted, read or built from, and the digests of followed services.
+ * mounted, read or built from, also by another service that builds its image, and the digests of
+ * followed services.
  */
 export function releaseServices(inputs: DigestInputs): ReleaseService[] {
   const services = servicesOf(inputs.model);
@@ -54,7 +57,7 @@ export function releaseServices(inputs: DigestInputs): ReleaseService[] {
     digests.set(name, service.digest);
     return service;
   });
-  return withSideImages(result, inputs.model).sort((a, b) => a.name < b.name ? -1 : 1);
+  return result.sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
 /** What services have in common, done once: hundreds may name one that is megabytes long. */
@@ -68,9 +71,14 @@ interface Shared {
   readonly builtOn: (service: string) => readonly string[];
   /** Digests of builds that others take, each made once. */
   readonly builds: Map<string, string>;
+  /** The services whose builds give an image that a service names. */
+  readonly builders: ReturnType<typeof buildersOf>;
+  /** Digests of the builds that give an image, by its name. */
+  readonly images: Map<string, string>;
 }
 
-function shared({ model, environment, digest, uses }: DigestInputs): Shared {
+function shared(inputs: DigestInputs): Shared {
+  const { model, environment, digest, uses } = inputs;
   const texts = RESOURCE_KINDS.map((kind) => {
     const all = Object.entries(objectAt(model, kind));
     return [kind, new Map(all.map(([key, value]) => [key, canonicalJson(value)]))] as const;
@@ -82,18 +90,11 @@ function shared({ model, environment, digest, uses }: DigestInputs): Shared {
     return value === undefined ? [] : [[name, digest(value)] as const];
   });
   const usesOf = Map.groupBy(uses, ({ service }) => service);
-  const builtOn = buildsOn(model);
-  return { usesOf, texts: new Map(texts), values: new Map(values), builtOn, builds: new Map() };
-}
-
-/** Adds images besides the services' own, except for those that the release builds itself. */
-function withSideImages(services: readonly ReleaseService[], model: ComposeModel) {
-  const built = new Set(services.filter((each) => each.builds).map(({ image }) => image));
-  return services.map((each) => {
-    const images = sideImages(model, [each]).map(({ image }) => image);
-    const needed = images.filter((image) => !built.has(image));
-    return needed.length === 0 ? each : { ...each, sideImages: needed };
-  });
+  return {
+    ...{ usesOf, texts: new Map(texts), values: new Map(values) },
+    ...{ builtOn: buildsOn(model), builds: new Map(), images: new Map() },
+    builders: inputs.buildsImages ? buildersOf(model) : () => [],
+  };
 }
 
 function releaseService(
@@ -118,15 +119,22 @@ function releaseService(
     if (digest !== undefined) parts[`follows:${followed}`] = digest;
   }
   Object.assign(parts, variableParts(definition, inputs));
-  const builds = isObject(definition["build"]);
-  if (builds && inputs.buildArguments !== "") parts["build_arguments"] = inputs.buildArguments;
+  const ownBuild = isObject(definition["build"]);
+  const image = ownBuild ? imageReference(inputs.model, name) : textAt(definition, "image");
+  const beside = sideImages(inputs.model, [{ name, image }]).map((each) => each.image);
+  const built = imageParts(name, [image, ...beside], inputs);
+  Object.assign(parts, built);
+  if ((ownBuild || Object.keys(built).length > 0) && inputs.buildArguments !== "") {
+    parts["build_arguments"] = inputs.buildArguments;
+  }
   return {
     name,
     digest: inputs.digest(canonicalJson(parts)),
     inputs: parts,
     expectation: expectationOf(name, inputs.rendered),
-    image: builds ? imageReference(inputs.model, name) : textAt(definition, "image"),
-    builds,
+    image,
+    builds: inputs.builders(name, image).length > 0,
+    ...(beside.length === 0 ? {} : { sideImages: beside }),
     ...inPlaceFiles(name, uses, inputs),
     follows,
     dependsOn: dependenciesOf(definition),
@@ -134,13 +142,36 @@ function releaseService(
   };
 }
 
-/** What a service is built from: files, and the builds of other services, whatever these are built from. */
+/** What a service is built from: files, and the builds of other services, with all that is in these. */
 function buildParts(name: string, inputs: DigestInputs & Shared): Record<string, string> {
   const parts: Record<string, string> = {};
   for (const { kind, path } of inputs.usesOf.get(name) ?? []) {
     if (kind === "build") parts[`build:${path}`] = inputs.contentOf(path);
   }
   for (const other of inputs.builtOn(name)) parts[`built:${other}`] = buildDigest(other, inputs);
+  return parts;
+}
+
+/** Images of a service that builds of others give, with digests of all that these are built from. */
+function imageParts(
+  name: string,
+  images: readonly string[],
+  inputs: DigestInputs & Shared,
+): Record<string, string> {
+  const parts: Record<string, string> = {};
+  for (const image of images) {
+    const builders = inputs.builders(name, image);
+    const [first] = builders;
+    if (first === undefined || first === name) continue;
+    const known = inputs.images.get(image);
+    // Hundreds may name an image that hundreds build.
+    const digest = known ?? inputs.digest(canonicalJson(builders.map((each) => [
+      ...[each, buildDigest(each, inputs)],
+      textAt(serviceOf(inputs.model, each), "platform"),
+    ])));
+    inputs.images.set(image, digest);
+    parts[`image:${first}:${image}`] = digest;
+  }
   return parts;
 }
 

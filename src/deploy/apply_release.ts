@@ -192,11 +192,14 @@ async function carryOut(
       const services = Object.keys(step.scale);
       if (step.mode === "complete") await mendContainers(engine, release, services, signal);
       // Another stack may have built a different image under the same name since.
-      const builds = release.services.filter((each) => each.builds && services.includes(each.name));
-      await pointTags(engine, builds, images, signal);
-      const built = Object.fromEntries(
-        Object.entries(images).filter(([name]) => builds.some((each) => each.name === name)),
+      const pulled = new Set(
+        release.services.filter((each) => !each.builds).map((each) => each.name),
       );
+      const built = Object.fromEntries(
+        Object.entries(images).filter(([name]) => !pulled.has(name)),
+      );
+      const made = release.services.filter(({ name }) => services.includes(name));
+      await pointTags(engine, made, built, signal);
       const timeoutMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       const { key } = release;
       const call = parts.call(onDisk);

@@ -1,5 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
-import { imagesBeside, own, type ReleaseService } from "../model/mod.ts";
+import { type Imaged, imagesBeside, own, type ReleaseService } from "../model/mod.ts";
 
 /**
  * Points the tags in services' definitions at the images that the services ran: a pull or build may
@@ -7,7 +7,7 @@ import { imagesBeside, own, type ReleaseService } from "../model/mod.ts";
  */
 export async function pointTags(
   engine: Engine,
-  services: readonly ReleaseService[],
+  services: readonly Imaged[],
   images: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<void> {

@@ -57,6 +57,7 @@ function followersOf(desired: readonly ReleaseService[]) {
   return new Map([...groups].map(([name, each]) => [name, each.map(({ service }) => service)]));
 }
 
-function isNew({ action }: ServicePlan): boolean {
+/** Whether a plan makes new containers of a service. */
+export function isNew({ action }: ServicePlan): boolean {
   return action === "create" || action === "recreate";
 }

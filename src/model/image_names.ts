@@ -9,6 +9,9 @@ export interface NamedImage {
   readonly image: string;
 }
 
+/** A service, as far as its images go; one image beside it can stand for it. */
+export type Imaged = NamedImage & Pick<ReleaseService, "sideImages">;
+
 /** Side images of a service: those of its hooks, and mounted ones. */
 export function imagesBeside(
   { name, sideImages = [] }: Pick<ReleaseService, "name" | "sideImages">,
@@ -18,7 +21,7 @@ export function imagesBeside(
 
 /** All images of a service, its own last. */
 export function imagesOf(
-  service: Pick<ReleaseService, "name" | "image" | "sideImages">,
+  service: Imaged,
 ): readonly NamedImage[] {
   return [...imagesBeside(service), { name: service.name, image: service.image }];
 }

@@ -44,8 +44,12 @@ export interface ReleaseService {
   readonly expectation: ServiceExpectation;
   /** Image reference; the name that compose gives where the service only has a build. */
   readonly image: string;
+  /**
+   * Whether a build of the release gives the image, its own or another service's; of its own alone in
+   * releases of older versions.
+   */
   readonly builds: boolean;
-  /** Side images that the release does not build (hooks, mounts); absent without any. */
+  /** Side images (hooks, mounts), in releases of older versions but those it builds; absent without any. */
   readonly sideImages?: readonly string[];
   /** Files that change in place; absent when there are none. */
   readonly inPlace?: InPlaceFiles;

@@ -17,6 +17,7 @@ import {
   COMPOSE_LABELS,
   errors,
   fewOf,
+  type Imaged,
   isStackwrightError,
   messageOf,
   type Progress,
@@ -49,9 +50,9 @@ export interface Images {
    * point to the same images as before. Throws `build_failed` or `timeout`.
    */
   build(wanted: WantedImages, options: BuildOptions, signal: AbortSignal): Promise<boolean>;
-  /** Points the names of services' images to `images`, which are by service. */
+  /** Points the names of services' images to `images`, which are by the names of {@link NamedImage}. */
   point(
-    services: readonly ReleaseService[],
+    services: readonly Imaged[],
     images: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<void>;

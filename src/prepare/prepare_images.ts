@@ -27,12 +27,13 @@ import {
 } from "../model/mod.ts";
 import { NO_IMAGE, presentImages, requireShortList } from "./short_list.ts";
 import { builtImages } from "./built_images.ts";
+import { buildsFor, type BuiltImage, imagesBuilt, stayingFor } from "./builds_for.ts";
 import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
 import { starting } from "./recorded_images.ts";
-import { idsBeside, pullSideImages, refreshSideImages } from "./side_images.ts";
+import { idsBeside, pullSideImages, refreshSideImages, withoutBuilt } from "./side_images.ts";
 import { resolveImages } from "./swarm_images.ts";
 import type { Target } from "./target.ts";
 
@@ -52,9 +53,10 @@ export async function refreshImages(
 ): Promise<Readonly<Record<string, string>>> {
   const { release } = prepared;
   if (release.swarm !== undefined) return await movedImages(parts, target, release, signal);
-  const asked = release.services.filter((each) =>
+  const again = release.services.filter((each) =>
     each.expectation.replicas > 0 && isPulledAgain(target, release, each)
   );
+  const asked = withoutBuilt(release.model, again);
   if (asked.length === 0) return {};
   const pullable = asked.filter((each) => !each.builds && each.image !== "");
   const { images: host } = parts.host;
@@ -118,15 +120,8 @@ export async function prepareImages(
   });
   const names = needed.map(({ name }) => name);
   await requireExternals(parts.host.engine, prepared.release.model, names, signal);
-  const scaled = needed.filter((each) => each.builds && acting.get(each.name) === "scale");
-  const run = await imagesPresent(parts.host.engine, scaled, imagesByService(observed), signal);
-  await parts.host.images.point(scaled, run, signal);
-  const present = await presentImages(parts.host.engine, needed, signal);
-  const isMissing = ({ image }: ReleaseService) => image !== "" && !present.has(image);
-  const builds = needed.filter((each) =>
-    each.builds && (isMissing(each) ||
-      acting.get(each.name) !== "start" && own(run, each.name) === undefined)
-  );
+  const from = await whereFrom(parts, prepared.release, { plan, observed, needed }, signal);
+  const isMissing = ({ image }: ReleaseService) => image !== "" && !from.present.has(image);
   const pulls = needed.filter((each) => !each.builds && isMissing(each));
   requirePullable(prepared.release, pulls);
   await parts.host.images.pull(wanted(target, prepared, pulls), signal);
@@ -135,27 +130,57 @@ export async function prepareImages(
     const toBuild = wantedBuilds(parts, target, prepared, services);
     return parts.host.images.build(toBuild, target.deployment.build, signal);
   };
-  const isFetched = await build(builds);
-  const built = isFetched ? builds : [];
-  const images = {
-    ...run,
-    ...await builtImages(parts.host.engine, target.key, built, build, signal),
-  };
-  const toCome = new Set(isFetched ? [] : namesToCome(target, prepared.release, needed, builds));
-  await requirePlainHooks(without(toCome, parts.host), prepared.release, needed, signal);
-  const made = needed.filter((each) => acting.get(each.name) !== "start");
-  const known = new Map(present);
+  const isFetched = await build(from.builds);
+  const built = isFetched ? from.builds : [];
+  const ids = await builtImages(parts.host.engine, target.key, built, build, signal);
+  const images: Record<string, string> = {};
+  const toCome = isFetched ? [] : namesToCome(target, prepared.release, needed, from.builds);
+  const known = new Map(from.present);
+  for (const { name, image, maker } of from.images) {
+    const id = own(from.again, name) ?? own(ids, maker);
+    if (id === undefined) continue;
+    images[name] = id;
+    known.delete(image);
+  }
   for (const image of toCome) known.set(image, NO_IMAGE);
-  for (const { image } of built) known.delete(image);
+  const engine = without(new Set(toCome), parts.host);
+  await requirePlainHooks(engine, prepared.release, needed, signal);
+  const services = needed.filter((each) => acting.get(each.name) !== "start");
   try {
-    await requireShortList(parts.host.engine, prepared.release, { services: made, known }, signal);
+    await requireShortList(parts.host.engine, prepared.release, { services, known }, signal);
   } catch (error) {
     signal.throwIfAborted();
     const ran = imagesByService(observed);
-    await discardBuilt(parts, prepared.release, { services: built, ran }, signal);
+    await discardBuilt(parts, prepared.release, { built, named: from.images, ran }, signal);
     throw error;
   }
   return images;
+}
+
+/** What is built for services that a plan needs, and what there is; names lead to what is used again. */
+async function whereFrom(
+  { host: { engine, images } }: Pick<PrepareParts, "host">,
+  release: Release,
+  { plan, observed, needed }: {
+    readonly plan: Plan;
+    readonly observed: ObservedStack;
+    readonly needed: readonly ReleaseService[];
+  },
+  signal: AbortSignal,
+) {
+  const all = imagesBuilt(release);
+  const names = new Set(needed.map(({ name }) => name));
+  const wanted = all.filter(({ service }) => names.has(service));
+  const staying = stayingFor(release, { plan, built: all, needed: wanted });
+  const ran = await imagesPresent(engine, staying, imagesByService(observed), signal);
+  const present = await presentImages(engine, [...needed, ...wanted], signal);
+  const isMissing = (image: string) => !present.has(image);
+  const { builds, again } = buildsFor(wanted, plan, { isMissing, staying, ran });
+  await images.point(wanted, again, signal);
+  return {
+    builds: release.services.filter(({ name }) => builds.has(name)),
+    ...{ images: wanted, present, again },
+  };
 }
 
 /** An engine that has no images of these names. */
@@ -177,7 +202,8 @@ function namesToCome(
   needed: readonly ReleaseService[],
   builds: readonly ReleaseService[],
 ): string[] {
-  const pulled = needed.filter((each) => isPulledAgain(target, release, each))
+  const pulled = withoutBuilt(release.model, needed)
+    .filter((each) => isPulledAgain(target, release, each))
     .flatMap(({ image, builds, sideImages = [] }) => builds ? sideImages : [image, ...sideImages]);
   return [...namesBuilt(release.model, builds.map(({ name }) => name)), ...pulled];
 }
@@ -205,8 +231,9 @@ function cacheNamespace(
 async function discardBuilt(
   { host, log }: Pick<PrepareParts, "host" | "log">,
   { model }: Pick<PreparedRelease["release"], "model">,
-  { services, ran }: {
-    readonly services: readonly ReleaseService[];
+  { built, named, ran }: {
+    readonly built: readonly ReleaseService[];
+    readonly named: readonly BuiltImage[];
     readonly ran: Readonly<Record<string, string>>;
   },
   signal: AbortSignal,
@@ -214,14 +241,15 @@ async function discardBuilt(
   const { engine, images } = host;
   try {
     const ids = new Set<string>();
-    for (const name of namesBuilt(model, services.map((each) => each.name))) {
+    for (const name of namesBuilt(model, built.map((each) => each.name))) {
       const id = await engine.imageId(name, signal);
       if (id === undefined) continue;
       ids.add(id);
       await engine.removeImage(name, signal);
     }
     for (const id of ids) await engine.removeImage(keptName(id), signal);
-    await images.point(services, await imagesPresent(engine, services, ran, signal), signal);
+    const back = named.filter(({ maker }) => built.some((each) => each.name === maker));
+    await images.point(back, await imagesPresent(engine, back, ran, signal), signal);
   } catch (error) {
     signal.throwIfAborted();
     log.warning(`images that are refused could not be removed: ${messageOf(error)}`);

@@ -1,4 +1,4 @@
-import { clashes, requirePullable } from "../compose/mod.ts";
+import { buildersOf, clashes, requirePullable } from "../compose/mod.ts";
 import {
   type ReleaseOnDisk,
   requireExternals,
@@ -9,6 +9,7 @@ import {
   COMPOSE_LABELS,
   errors,
   fewOf,
+  imagesOf,
   own,
   type Plan,
   type Progress,
@@ -56,15 +57,20 @@ export async function requireImages(
   const isThere = async (image: string) =>
     await parts.host.engine.imageId(image, signal) !== undefined;
   const making = new Set(starting(services, ["create", "recreate", "scale"]));
+  const builders = buildersOf(onDisk.release.model);
   for (const service of needed) {
-    const ran = own(images, service.name);
-    // The name of what is built leads to what the newest release built: another program.
-    const isNamed = !service.builds || ran === undefined || !making.has(service.name);
-    if (isNamed && await isThere(service.image)) continue;
-    if (ran !== undefined && await isThere(ran)) continue;
-    if (service.builds) throw goneForGood(onDisk.release, service);
-    requirePullable(onDisk.release, [service]);
-    missing.push(service);
+    for (const { name, image } of imagesOf(service)) {
+      const builds = builders(service.name, image).length > 0;
+      if (!builds && name !== service.name) continue;
+      const ran = own(images, name);
+      // The name of what is built leads to what the newest release built: another program.
+      const isNamed = !builds || ran === undefined || !making.has(service.name);
+      if (isNamed && await isThere(image)) continue;
+      if (ran !== undefined && await isThere(ran)) continue;
+      if (builds) throw goneForGood(onDisk.release, { name: service.name, image });
+      requirePullable(onDisk.release, [service]);
+      missing.push(service);
+    }
   }
   if (needed.length === 0) return {};
   const call = composeCall(parts, onDisk);

@@ -1,4 +1,5 @@
 import {
+  buildersOf,
   modelOfImages,
   pullsNever,
   requirePullable,
@@ -29,10 +30,10 @@ export async function pullSideImages(
   wanted: WantedImages,
   signal: AbortSignal,
 ): Promise<void> {
-  const built = new Set(release.services.filter((each) => each.builds).map(({ image }) => image));
+  const builders = buildersOf(release.model);
   const missing = [];
   for (const each of sideImages(release.model, wanted.services)) {
-    if (built.has(each.image)) continue;
+    if (builders(each.service, each.image).length > 0) continue;
     if (await engine.imageId(each.image, signal) === undefined) missing.push(each);
   }
   if (missing.length === 0) return;
@@ -40,6 +41,18 @@ export async function pullSideImages(
   const refused = missing.filter((one) => one.use === "hook" && pullsNever(release, one.service));
   requirePullable(release, refused.map(({ service, image }) => ({ name: service, image })));
   await pullThese(images, missing, wanted, signal);
+}
+
+/** Services with the side images that registries have: all but those that the release builds. */
+export function withoutBuilt(
+  model: Release["model"],
+  services: readonly ReleaseService[],
+): ReleaseService[] {
+  const builders = buildersOf(model);
+  return services.map(({ sideImages: all = [], ...each }) => {
+    const others = all.filter((image) => builders(each.name, image).length === 0);
+    return { ...each, ...(others.length === 0 ? {} : { sideImages: others }) };
+  });
 }
 
 /** Pulls images that `wanted.services` need beside their own: tags move. Throws `pull_failed`, `timeout`. */

@@ -194,7 +194,7 @@ async function driftOf({ engine, project }: Site, model: ComposeModel): Promise<
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: project }, never);
   const services = releaseServices({
     ...{ rendered: model, model, uses: [], environment: {} },
-    ...{ variables: "", buildArguments: "" },
+    ...{ variables: "", buildArguments: "", buildsImages: true },
     inPlace: { uses: new Set(), signals: new Map(), warnings: [] },
     contentOf: () => "",
     digest: (text) => text,

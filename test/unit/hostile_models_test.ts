@@ -37,6 +37,7 @@ function released(model: ComposeModel, environment: Record<string, string> = {})
     variables: "",
     environment,
     buildArguments: "",
+    buildsImages: true,
     digest: (text) => createHmac("sha256", "key").update(text).digest("hex"),
   });
 }

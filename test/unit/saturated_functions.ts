@@ -37,6 +37,8 @@ import {
   notMapped,
   notMappedResource,
 } from "../../src/deploy/engine/mapped_keys.ts";
+import { buildsFor, imagesBuilt, stayingFor } from "../../src/prepare/builds_for.ts";
+import { withoutBuilt } from "../../src/prepare/side_images.ts";
 import { secretPlaces } from "../../src/prepare/secret_places.ts";
 import { withPlainDollars } from "../../src/deploy/engine/plain_dollars.ts";
 import { wantedNetworks, wantedVolumes } from "../../src/deploy/engine/resource_bodies.ts";
@@ -240,6 +242,10 @@ const stackParts = ({ model }: Saturated) => ({
   object: (_kind: string, name: string) => ({ id: name, name }),
 });
 
+const planOf = (services: readonly Pick<ReleaseService, "name">[]) => ({
+  services: services.map(({ name }) => ({ name, action: "create" as const, because: [] })),
+});
+
 /** What is called with a whole project, or with each of its services, by its name in `src/`. */
 export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> = {
   pathsBelow: ({ model }) => pathsBelow(model, "/data/releases/default/shop/live"),
@@ -250,6 +256,21 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   namesBuilt: ({ model, release }) =>
     compose.namesBuilt(model, release.services.map(({ name }) => name)),
   buildsOn: ({ model, names }) => names.map(compose.buildsOn(model)),
+  buildersOf: ({ model, release }) => {
+    const builders = compose.buildersOf(model);
+    return release.services.map(({ name, image }) => builders(name, image));
+  },
+  imagesBuilt: ({ model, release: { services } }) => imagesBuilt({ model, services }),
+  stayingFor: ({ model, release: { services } }) => {
+    const built = imagesBuilt({ model, services });
+    return stayingFor({ services }, { plan: planOf(services), built, needed: built });
+  },
+  buildsFor: ({ model, release: { services } }) => {
+    const needed = imagesBuilt({ model, services });
+    const there = { isMissing: () => true, staying: needed, ran: {} };
+    return buildsFor(needed, planOf(services), there);
+  },
+  withoutBuilt: ({ model, release }) => withoutBuilt(model, release.services),
   dockerfileOf: forServices(({ build }) =>
     compose.dockerfileNames(compose.dockerfileOf(build) ?? "")
   ),
@@ -303,7 +324,10 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   },
   makeRelease: ({ parts }) => compose.makeRelease(parts),
   releaseServices: ({ parts, model }) =>
-    releaseServices({ ...parts, model, variables: "", environment: {}, buildArguments: "" }),
+    releaseServices({
+      ...{ ...parts, model, variables: "", environment: {}, buildArguments: "" },
+      buildsImages: true,
+    }),
   maskedModel: ({ model }) => {
     const secrets = Array.from({ length: 5000 }, (_, at) => `aaaa${"aB3-".repeat(at % 20)}${at}`);
     return compose.maskedModel(model, { digest, secrets });

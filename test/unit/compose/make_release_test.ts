@@ -83,6 +83,93 @@ describe("makeRelease()", () => {
     ]);
   });
 
+  describe("the image of another service's build", () => {
+    const X = { image: "app:1", build: { context: "/t/x", tags: ["app:tag"] } };
+    const hook = { pre_start: [{ image: "app:1", command: ["true"] }] };
+    const mount = { volumes: [{ type: "image", source: "app:1", target: "/m" }] };
+    const PART = "image:x:app:1";
+    /** A service, with that part of its digest which is of the build of `x`. */
+    const rows: readonly (readonly [
+      title: string,
+      service: Readonly<Record<string, unknown>>,
+      part: string | undefined,
+      builds: boolean,
+      x?: unknown,
+    ])[] = [
+      ["its own", { image: "app:1" }, PART, true],
+      ["its own, never pulled", { image: "app:1", pull_policy: "never" }, PART, true],
+      ["its own, by another spelling", { image: "docker.io/library/app:1" }, "", true],
+      ["its own, by a further tag", { image: "app:tag" }, "image:x:app:tag", true],
+      ["its own, by the default name", { image: "shop-x" }, "", true, {
+        build: { context: "/t/x" },
+      }],
+      ["a hook's", { image: "other", ...hook }, PART, false],
+      ["one that is mounted", { image: "other", ...mount }, PART, false],
+      ["a hook's, of a service with a build", { build: { context: "/t/y" }, ...hook }, PART, true],
+      ["one of another tag", { image: "app:2" }, undefined, false],
+      ["one that nobody builds", { image: "app:1" }, undefined, false, { image: "app:1" }],
+      ["its own build's", { image: "app:1", build: { context: "/t/y" } }, undefined, true],
+      ["its own build's, in a hook", { ...X, ...hook }, undefined, true],
+    ];
+    const made = (y: unknown, x: unknown, more: Partial<ReleaseParts> = {}) => {
+      const rendered = { name: "shop", services: { x, y } };
+      const { services } = makeRelease(parts({
+        ...{ rendered, uses: treeUses(rendered, "/t"), digest: (text) => text },
+        inPlace: { uses: new Set(), signals: new Map(), warnings: [] },
+        contentOf: () => "old",
+        ...more,
+      }));
+      const [, service] = services;
+      assert.equal(service?.name, "y");
+      return service;
+    };
+    for (const [title, y, wanted, builds, x = X] of rows) {
+      it(`is ${wanted === undefined ? "no " : ""}input of a service: ${title}`, () => {
+        const before = made(y, x);
+        const found = Object.keys(before.inputs).filter((each) => each.startsWith("image:"));
+        const part = wanted === "" ? `image:x:${before.image}` : wanted;
+        assert.deepEqual(found, part === undefined ? [] : [part]);
+        assert.equal(before.builds, builds);
+        const differs = (one: Partial<ReleaseParts>, other: unknown = x) =>
+          made(y, other, one).digest !== before.digest;
+        const changed = { contentOf: (path: string) => path === "x" ? "new" : "old" };
+        assert.equal(differs(changed), part !== undefined || y === rows.at(-1)?.[1]);
+        if (part === undefined || title.includes("service with a build")) return;
+        assert.ok(differs({ buildArguments: { WORD: "1" } }), "build.args");
+        const { build } = x as typeof X;
+        assert.ok(differs({}, { ...x as typeof X, platform: "linux/arm64" }), "platform");
+        assert.ok(differs({}, { ...x as typeof X, build: { ...build, target: "t" } }), "build");
+        assert.ok(!differs({}, { ...x as typeof X, command: ["other"] }), "what is no input");
+      });
+    }
+
+    it("is none in a swarm, where nothing is built", () => {
+      const swarm = {};
+      const { inputs, builds } = made({ image: "app:1", ...hook }, X, { swarm });
+      assert.deepEqual([Object.keys(inputs), builds], [["definition"], false]);
+    });
+
+    it("is one input of hundreds, which hundreds build", () => {
+      const names = Array.from({ length: 300 }, (_, index) => `s${index}`);
+      const services = Object.fromEntries(names.flatMap((name) => [
+        [name, { image: "app", build: { context: `/t/${name}` } }],
+        [`${name}-user`, { image: "app" }],
+      ]));
+      const rendered = { name: "shop", services };
+      let digested = 0;
+      const digest = (text: string) => String(digested += text.length);
+      const release = makeRelease(parts({
+        ...{ rendered, uses: treeUses(rendered, "/t"), digest },
+        inPlace: { uses: new Set(), signals: new Map(), warnings: [] },
+      }));
+      assert.equal(
+        Object.keys(release.services[1]?.inputs ?? {}).join(),
+        "definition,image:s0:app",
+      );
+      assert.ok(digested < 1e6, `${digested} characters were digested`);
+    });
+  });
+
   it("serves files with a dollar sign in their names, of which compose prints two", () => {
     const mounts = ["a$$b", "w$$/x"].map((name) => (
       { type: "bind", source: `/t/${name}`, target: `/${name}`, read_only: name === "a$$b" }

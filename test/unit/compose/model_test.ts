@@ -339,6 +339,7 @@ describe("releaseServices()", () => {
       variables: "",
       environment: {},
       buildArguments: "",
+      buildsImages: true,
       digest: (text) => `<${text}>`,
     });
     return Object.fromEntries(services.map((each) => [each.name, each.digest]));
@@ -422,6 +423,7 @@ describe("releaseServices()", () => {
         variables: "",
         environment: {},
         buildArguments: "",
+        buildsImages: true,
         digest: (text) => `<${text}>`,
       });
       return { live, service: services[0] };
@@ -518,6 +520,7 @@ describe("releaseServices()", () => {
           variables,
           environment,
           buildArguments: "",
+          buildsImages: true,
           digest: (text) => `<${text}>`,
         }).map((each) => [each.name, each.digest]),
       );

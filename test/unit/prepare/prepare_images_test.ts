@@ -14,7 +14,9 @@ describe("prepareImages()", () => {
     { definition = {}, builds = false, forceImagePull = false },
   ) => {
     const hook = builds ? {} : { image: "hook" };
-    const model = { services: { web: { image: "web", pre_start: [hook], ...definition } } };
+    const build = builds ? { build: { context: "." } } : {};
+    const web = { image: "web", ...build, pre_start: [hook], ...definition };
+    const model = { services: { web } };
     const engine = {
       imageId: (image: string) => Promise.resolve(`id of ${image}`),
       imageLabels: () => Promise.resolve({ "stackwright.job.run": "1" }),

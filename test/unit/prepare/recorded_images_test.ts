@@ -10,9 +10,19 @@ const REFUSED = {
   message: /^service web: image shop-web, which was built for commit c1, is gone/,
 };
 
+const BUILT = { image: "shop-web", build: { context: "." } };
+
 describe("requireImages() of a service that is built", () => {
   /** Asks for the images of a release that ran `ran`, on an engine with these images. */
-  const ask = async (there: readonly string[], ran: string | undefined, action = "recreate") => {
+  const ask = async (
+    there: readonly string[],
+    ran: string | undefined,
+    { action = "recreate", definition = BUILT, images = { web: ran } }: {
+      readonly action?: string;
+      readonly definition?: Readonly<Record<string, unknown>>;
+      readonly images?: Readonly<Record<string, string | undefined>>;
+    } = {},
+  ) => {
     const engine = {
       imageId: (image: string) => Promise.resolve(there.includes(image) ? image : undefined),
       imageLabels: () => Promise.resolve({}),
@@ -20,10 +30,14 @@ describe("requireImages() of a service that is built", () => {
       findNetworks: () => Promise.resolve([]),
       findVolumes: () => Promise.resolve([]),
     };
-    const web = { name: "web", image: "shop-web", builds: true, expectation: { replicas: 1 } };
+    const { image = "shop-web", pre_start: hook } = definition;
+    const web = {
+      ...{ name: "web", image, builds: image === "shop-web", expectation: { replicas: 1 } },
+      ...(hook === undefined ? {} : { sideImages: ["shop-web"] }),
+    };
     const release = {
       key: stackKey("", "shop"),
-      model: { services: { web: { image: "shop-web", build: { context: "." } } } },
+      model: { name: "shop", services: { maker: BUILT, web: definition } },
       services: [web],
       revision: { id: "c1" },
       invocation: { values: {}, envFiles: [], profiles: [], files: [] },
@@ -38,7 +52,7 @@ describe("requireImages() of a service that is built", () => {
           typeof requireImages
         >[2]["services"],
         progress: () => {},
-        ...(ran && { images: { web: ran } }),
+        ...(ran && { images: images as Readonly<Record<string, string>> }),
       },
       signal,
     );
@@ -57,6 +71,23 @@ describe("requireImages() of a service that is built", () => {
 
   it("goes by the name where nobody knows what ran, and where the container is there", async () => {
     await ask(["shop-web"], undefined);
-    await ask(["shop-web"], "old", "start");
+    await ask(["shop-web"], "old", { action: "start" });
+  });
+
+  it("does the same for a service whose image another one builds", async () => {
+    const definition = { image: "shop-web" };
+    await assert.rejects(ask(["shop-web"], "old", { definition }), REFUSED);
+    await ask(["old"], "old", { definition });
+    await ask(["shop-web"], undefined, { definition });
+  });
+
+  it("does the same for a hook's image that another one builds", async () => {
+    const more = {
+      definition: { image: "other", pre_start: [{ image: "shop-web" }] },
+      images: { "web/shop-web": "old" },
+    };
+    await assert.rejects(ask(["other", "shop-web"], "old", more), REFUSED);
+    await ask(["other", "old"], "old", more);
+    await ask(["other", "shop-web"], "old", { ...more, images: { web: "other" } });
   });
 });
