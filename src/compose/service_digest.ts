@@ -142,14 +142,24 @@ function releaseService(
   };
 }
 
-/** What a service is built from: files, and the builds of other services, with all that is in these. */
+/** What a service is built from: files, secrets, and the builds of other services, with all that is in these. */
 function buildParts(name: string, inputs: DigestInputs & Shared): Record<string, string> {
   const parts: Record<string, string> = {};
   for (const { kind, path } of inputs.usesOf.get(name) ?? []) {
     if (kind === "build") parts[`build:${path}`] = inputs.contentOf(path);
   }
   for (const other of inputs.builtOn(name)) parts[`built:${other}`] = buildDigest(other, inputs);
-  return parts;
+  return inputs.buildsImages ? { ...parts, ...secretParts(name, inputs) } : parts;
+}
+
+/** The secrets that a build takes from variables; those from files are files that it is built from. */
+function secretParts(name: string, inputs: DigestInputs & Shared): Record<string, string> {
+  const { secrets } = objectAt(serviceOf(inputs.model, name), "build");
+  const build = { secrets };
+  const values = variableParts(build, inputs);
+  if (Object.keys(values).length === 0) return {};
+  // The name of a variable is in the definition alone, where the digest is of all of them.
+  return { ...values, build_secrets: inputs.digest(withResources(build, inputs)) };
 }
 
 /** Images of a service that builds of others give, with digests of all that these are built from. */

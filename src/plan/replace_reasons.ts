@@ -120,6 +120,7 @@ function describeInput(name: string): string {
   if (kind === "build") return `build input ${subject}`;
   if (kind === "built") return `the build of ${subject}, which its own takes,`;
   if (kind === "image") return `the image ${rest.slice(1).join(":")} that ${rest[0]} builds`;
+  if (kind === "build_secrets") return "the definition of a secret of its build";
   if (kind === "follows") return `the service ${subject} it shares with`;
   if (kind === "build_arguments") return "its build arguments";
   if (kind === "variable") return `the variable ${subject}`;

@@ -170,6 +170,98 @@ describe("makeRelease()", () => {
     });
   });
 
+  describe("a secret of a build", () => {
+    const build = { context: "/t/x", secrets: [{ source: "tok", target: "t" }] };
+    const made = (
+      secrets: Readonly<Record<string, unknown>>,
+      { environment = {}, of = "", ...more }: {
+        environment?: Readonly<Record<string, string>>;
+        of?: string;
+      } & Partial<ReleaseParts> = {},
+    ) => {
+      const services = {
+        x: { image: "app", build },
+        y: { image: "app" },
+        z: { build: { context: "/t/z", additional_contexts: { base: "service:x" } } },
+      };
+      const rendered = { name: "shop", services, secrets };
+      return makeRelease(parts({
+        ...{
+          rendered,
+          uses: treeUses(rendered, "/t"),
+          digest: (text) => `<${text.length}>${text}`,
+        },
+        inPlace: { uses: new Set(), signals: new Map(), warnings: [] },
+        invocation: {
+          directory: "/t",
+          files: [],
+          envFiles: [],
+          profiles: [],
+          environment,
+        } as never,
+        closure: { configuration: of, complete: true, paths: {} },
+        ...more,
+      })).services;
+    };
+    const OF_TOK = { tok: { environment: "TOK" } };
+    const TOK = { environment: { TOK: "one", OTHER: "one" } };
+    const changes: readonly (readonly [
+      title: string,
+      before: ReturnType<typeof made>,
+      after: ReturnType<typeof made>,
+      changed?: string,
+    ])[] = [
+      ["its value", made(OF_TOK, TOK), made(OF_TOK, { environment: { TOK: "two", OTHER: "one" } })],
+      ["its variable", made(OF_TOK, TOK), made({ tok: { environment: "OTHER" } }, TOK)],
+      ["a dotenv file", made(OF_TOK, { of: "1" }), made(OF_TOK, { of: "2" })],
+      ["its variable of a dotenv file", made(OF_TOK), made({ tok: { environment: "OTHER" } })],
+      ["where it comes from", made({ tok: { file: "/t/f" } }), made(OF_TOK, TOK)],
+      ["its file", made({ tok: { file: "/t/f" } }), made({ tok: { file: "/t/g" } })],
+      [
+        "another variable",
+        made(OF_TOK, TOK),
+        made(OF_TOK, { environment: { TOK: "one", OTHER: "two" } }),
+        "",
+      ],
+      [
+        "all variables, of a secret from a file",
+        made({ tok: { file: "/t/f" } }, { of: "1" }),
+        made({ tok: { file: "/t/f" } }, { of: "2" }),
+        "",
+      ],
+      [
+        "a secret that no build takes",
+        made(OF_TOK, TOK),
+        made({ ...OF_TOK, no: { environment: "OTHER" } }, TOK),
+        "",
+      ],
+    ];
+    for (const [title, before, after, changed = "x y z"] of changes) {
+      it(`builds ${changed === "" ? "nothing" : "all that is of it"} for ${title}`, () =>
+        assert.equal(
+          before.filter(({ digest }, index) => digest !== after[index]?.digest)
+            .map(({ name }) => name).join(" "),
+          changed,
+        ));
+    }
+
+    it("is named in the parts of a digest, which of one from a file are as they were", () => {
+      const keys = (services: ReturnType<typeof made>) =>
+        Object.keys(services[0]?.inputs ?? {}).filter((each) => !/^build:x\//.test(each)).sort()
+          .join(" ");
+      assert.equal(keys(made(OF_TOK, TOK)), "build:x build_secrets definition variable:TOK");
+      assert.equal(keys(made(OF_TOK)), "build:x build_secrets definition variables");
+      assert.equal(keys(made({ tok: { file: "/t/f" } })), "build:f build:x definition");
+    });
+
+    it("is no input in a swarm", () =>
+      assert.equal(
+        Object.keys(made(OF_TOK, { ...TOK, swarm: {} })[0]?.inputs ?? {})
+          .filter((each) => !each.startsWith("build:")).join(),
+        "definition",
+      ));
+  });
+
   it("serves files with a dollar sign in their names, of which compose prints two", () => {
     const mounts = ["a$$b", "w$$/x"].map((name) => (
       { type: "bind", source: `/t/${name}`, target: `/${name}`, read_only: name === "a$$b" }
