@@ -60,8 +60,10 @@ export async function requireImages(
   const builders = buildersOf(onDisk.release.model);
   for (const service of needed) {
     for (const { name, image } of imagesOf(service)) {
-      const builds = builders(service.name, image).length > 0;
-      if (!builds && name !== service.name) continue;
+      const isOwn = name === service.name;
+      // Older versions recorded of builds of its own alone that they give it.
+      const builds = isOwn && service.builds || builders(service.name, image).length > 0;
+      if (!builds && !isOwn) continue;
       const ran = own(images, name);
       // The name of what is built leads to what the newest release built: another program.
       const isNamed = !builds || ran === undefined || !making.has(service.name);
