@@ -73,7 +73,6 @@ const EXCUSED: Readonly<Record<string, string>> = {
   lookForDrift: "asks the engine for each thing that it looks at",
   removeNetworks: "asks the engine for each thing that it looks at",
   findOldData: "has pauses of its own",
-  pointTags: "asks the engine for each thing that it looks at",
   startStopped: "asks the engine for each thing that it looks at",
   awaitedJobs: "asks the engine for each thing that it looks at",
   readContents: "asks the engine for each thing that it looks at",
