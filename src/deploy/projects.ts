@@ -136,10 +136,9 @@ export class Projects {
     { action, timeoutSeconds }: { readonly action: ProjectAction; readonly timeoutSeconds: number },
     signal: AbortSignal,
   ): Promise<Controlled> {
-    const bounded = { key, what: "project", timeoutSeconds };
-    return await withinLock(this.#parts, bounded, async (within) => {
-      if (action === "stop") await this.#parts.requireNotOurs(key, within);
-      const { containers, idle } = await this.#held(key, action, within);
+    const ready = (waiting: AbortSignal) => this.#held(key, action, waiting);
+    const bounded = { key, what: "project", timeoutSeconds, ready };
+    return await withinLock(this.#parts, bounded, async (within, { containers, idle }) => {
       await this.#parts.told(key, action, async (owned) => {
         const engine = await this.#parts.engine(key.context);
         // Of a stop, half would be nothing: it holds the stack whoever has it.
@@ -162,6 +161,7 @@ export class Projects {
 
   /** The containers that an action finds while no other process changes them, and what {@link hold} returns. */
   async #held(key: StackKey, action: ProjectAction, signal: AbortSignal) {
+    if (action === "stop") await this.#parts.requireNotOurs(key, signal);
     for (;;) {
       const containers = ordered(await this.describe(key, signal));
       const idle = this.#parts.hold(key, action, { containers });

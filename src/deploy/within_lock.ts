@@ -44,10 +44,13 @@ export type AskedAction = ProjectAction | StackAction | "remove";
  * the time limit bound the wait for that alone: work that has begun runs to its end, whoever waits for it,
  * since half of it would stay. Returns and throws what the work does, and throws `timeout` before it.
  */
-export async function withinLock<Result>(
+export async function withinLock<Result, Ready = void>(
   { clock, stackLock, othersDone, change, underWay }: LockParts,
-  { key, what, timeoutSeconds }: Bounded,
-  work: (signal: AbortSignal) => Promise<Result>,
+  { key, what, timeoutSeconds, ready }: Bounded & {
+    /** Looks before the work that are bounded as the wait is; what they record begins it. */
+    readonly ready?: (waiting: AbortSignal) => Promise<Ready>;
+  },
+  work: (signal: AbortSignal, found: Ready) => Promise<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
   const late = () => {
@@ -61,7 +64,8 @@ export async function withinLock<Result>(
     stackLock.run(formatStackKey(key), async () => {
       await othersDone(key, waiting);
       waiting.throwIfAborted();
-      return await Promise.allSettled([change(work)]);
+      const found = await ready?.(waiting) as Ready;
+      return await Promise.allSettled([change((within) => work(within, found))]);
     }, waiting);
   const limit = { clock, milliseconds: timeoutSeconds * 1000, late };
   // The work's own failure is kept apart from that of the wait.

@@ -14,6 +14,7 @@ import { type Decision, endOf } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { remembering } from "./decide/remembering.ts";
 import { removalWish } from "./destroy/failed_removal.ts";
+import { overtakenBy } from "./destroy/is_newer.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import { isSameMode } from "./stack_mode.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
@@ -147,6 +148,8 @@ async function destroy(
 ): Promise<TargetEnd> {
   target.progress("removing what runs");
   const { key, discovered: found, deployment } = target;
+  const newer = await overtakenBy(parts, [target.configuration], signal);
+  if (newer !== undefined) return { status: "skipped", message: newer };
   const by = { by: ownerFrom(target.configuration), found };
   const remove = () => destroyTarget(parts, key, by, deployment.destroy, signal);
   const deleted = await remembering(parts, key, removalWish(target), remove, signal);

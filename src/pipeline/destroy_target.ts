@@ -4,6 +4,7 @@ import {
   errors,
   fewOf,
   formatOwner,
+  formatStackKey,
   messageOf,
   type ObservedStack,
   ownerOfRelease,
@@ -182,8 +183,11 @@ export async function destroyRecorded(
     const advice = "remove it by that context, or hand it over first (stackwright adopt)";
     throw errors.conflict(`${key.name} is not removed: it ${words}; ${advice}`);
   }
-  if (current === undefined || (current.swarm !== undefined) !== isStack) return undefined;
-  await requireNoneBeside(parts, current, signal);
+  // A first release that was cut off has to end as well: the next look would make it again.
+  const isIts = (each: RecordedRelease) => formatStackKey(each.key) === formatStackKey(key);
+  const begun = current ?? parts.ledger.releasesUnderWay().find(isIts);
+  if (begun === undefined || (begun.swarm !== undefined) !== isStack) return undefined;
+  await requireNoneBeside(parts, begun, signal);
   return await destroyNow(parts, key, { by, what }, signal);
 }
 

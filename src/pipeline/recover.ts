@@ -52,7 +52,7 @@ export async function recover(
   const asked = [...open, ...uncleared.map((key) => ({ key }))];
   const away = await awayContexts(anyParts, asked, signal);
   const finish = async (intent: Intent) => {
-    const found = whatWasOpen(anyParts, intent, listeners);
+    let found = whatWasOpen(anyParts, intent, listeners);
     const log = anyParts.log.with({ stack: intent.key.name, context: intent.key.context });
     try {
       const parts = await partsFor(anyParts, intent.key, signal);
@@ -65,9 +65,11 @@ export async function recover(
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
         await parts.secrets.learned(stackAsOwner(intent.key), signal);
         // While this call waited for the lock others may have finished it, or a person stopped the stack.
-        if (!ledger.takeUp(intent)) return;
+        const taken = ledger.takeUp(intent);
+        if (taken === undefined) return;
+        found = { ...found, intent: taken };
         log.warning(resumed(found), { revision: found.recorded?.revision.id });
-        await whileIntended(parts, intent, resume, signal);
+        await whileIntended(parts, taken, resume, signal);
       }, signal);
     } catch (thrown) {
       signal.throwIfAborted();

@@ -6,6 +6,7 @@ import {
   formatRevision,
   formatStackKey,
   ownerFrom,
+  type Revision,
   type SourceRequest,
   type StackKey,
   type TargetEnd,
@@ -64,7 +65,7 @@ export async function planObsolete(
   const { configuration, request, expansion, origin } = run;
   const { deployments, failures, scans } = expansion;
   const owner = discoveryOwner(configuration, request);
-  const looked = [configuration, ...scans.map((scan) => scan.revision)];
+  const looked = lookedAt(run);
   const named = [...deployments.map(keyOf), ...failures.map((each) => each.key)];
   const names = new Set(named.map(formatStackKey));
   const stacks = parts.ledger.discovered.of(owner);
@@ -99,6 +100,11 @@ export async function planObsolete(
       : `${removals.length} of ${discovered.length} discovered stacks would be ` +
         `removed at once; that needs a manual trigger, or the same result in the next run`,
   };
+}
+
+/** The revisions by which a run decides what nothing names any more. */
+function lookedAt({ configuration, expansion: { scans } }: ObsoleteRun): readonly Revision[] {
+  return [configuration, ...scans.map(({ revision }) => revision)];
 }
 
 /** Records the configuration that names a stack and may remove it once it does not. */
@@ -237,7 +243,7 @@ async function remove(
         // A wait for the slot is as long as others' deployments take.
         const waits = personHold(parts, key) ?? closedNow();
         if (waits !== undefined) return deferRemoval(teller, waits);
-        const newer = await overtakenBy(on, run, within);
+        const newer = await overtakenBy(on, lookedAt(run), within);
         if (newer !== undefined) return keep(teller, newer);
         teller.tell({ kind: "started" });
         const remove = () => destroyObsolete(on, { run, removal, because: message }, within);

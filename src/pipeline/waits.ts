@@ -257,7 +257,7 @@ export async function whileIntended<T>(
     return await untilHandedOver(parts, intent, work, signal);
   } finally {
     // What ends in the middle, as on a full disk or with a person's request, is finished by the next look.
-    if (isOpen(parts.ledger, intent)) parts.ledger.leave(intent);
+    parts.ledger.leave(intent);
   }
 }
 

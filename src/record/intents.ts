@@ -128,18 +128,25 @@ export class Intents extends LedgerTable {
     );
   }
 
-  /** Makes one of {@link interrupted} work of this process; returns false where it is none by now. */
-  takeUp({ id, key }: Intent): boolean {
-    if (!this.ended(key).some((each) => each.id === id)) return false;
+  /** Makes one of {@link interrupted} an intent of this process, see {@link atWork}. */
+  takeUp({ id }: Intent): void {
     this.#processes.enter();
-    this.#atWork.add(id);
     this.database.run(`UPDATE intents SET owner = ? WHERE id = ?`, this.#processes.own, id);
-    return true;
+  }
+
+  /** Says that work of this process is at an intent from now on, which is recorded as its own. Writes nothing. */
+  atWork({ id }: Intent): void {
+    this.#atWork.add(id);
   }
 
   /** Says that no work of this process is at an intent any more. Writes nothing. */
   rest({ id }: Intent): void {
     this.#atWork.delete(id);
+  }
+
+  /** Whether an intent is not closed yet. */
+  isStillOpen({ id }: Intent): boolean {
+    return this.#openRows().some((row) => row["id"] === id);
   }
 
   /** Leaves an intent that no work of this process is at also to other processes. */

@@ -14,14 +14,20 @@ export class LedgerIntents extends LedgerTables {
 
   /**
    * Takes up an intent that ended work left open: from now on work of this process is at it, and what had
-   * been decided before has come to no end. Returns false where it is closed, waits, or others are at it.
+   * been decided before has come to no end. Returns it as it is by now, which others may have changed; `undefined`
+   * where it is closed, waits, or others are at it.
    */
-  takeUp(intent: Intent): boolean {
-    return this.database.transaction(() => {
-      const isOurs = !this.waits(intent) && this.intents.takeUp(intent);
-      if (isOurs) this.decisions.cutOff(intent.key);
-      return isOurs;
+  takeUp({ id, key }: Pick<Intent, "id" | "key">): Intent | undefined {
+    const taken = this.database.transaction(() => {
+      const intent = this.intents.ended(key).find((each) => each.id === id);
+      if (intent === undefined || this.waits(intent)) return undefined;
+      this.intents.takeUp(intent);
+      this.decisions.cutOff(key);
+      return intent;
     });
+    // Once it is written: where that fails, no work is at it.
+    if (taken !== undefined) this.intents.atWork(taken);
+    return taken;
   }
 
   /** Whether an interrupted deployment waits: what a person stopped is made and started by nobody else. */
@@ -46,12 +52,14 @@ export class LedgerIntents extends LedgerTables {
   }
 
   /**
-   * Leaves an open intent that work of this process was at to the next look at the stack: of this process in
-   * any case, also on a full disk, and of others where that can be written down.
+   * Leaves an intent that work of this process was at, where it is still open, to the next look at the stack: of
+   * this process in any case, also on a full disk, and of others where that can be written down.
    */
   leave(intent: Intent): void {
     this.intents.rest(intent);
-    this.database.transaction(() => this.intents.leave(intent));
+    if (this.intents.isStillOpen(intent)) {
+      this.database.transaction(() => this.intents.leave(intent));
+    }
   }
 
   /** Closes an intent. Its work has ended also where that cannot be written: the next look finishes it. */

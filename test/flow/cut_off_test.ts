@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { commandTo, rows } from "./commands.ts";
 import { COMPOSE_LABELS } from "../../src/model/mod.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
-import { beginRollback, withOther } from "./other_process.ts";
+import { beginRollback, KEY, withOther } from "./other_process.ts";
 import { commit, docker, inWorld, label, pollTo, states } from "./steps.ts";
 import { createWorld, IMAGE, type World } from "./world.ts";
 import { until } from "./until.ts";
@@ -108,6 +110,24 @@ describe("what a killed rollback had begun", () => {
         await requireBack(world);
       }));
   }
+
+  it("is over where it is of a first release that a person removes", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      const ledger = new DatabaseSync(join(world.dataDir, "state.db"));
+      ledger.exec("DELETE FROM stacks");
+      ledger.close();
+      await withOther(world, (other) => {
+        const [release] = other.history(KEY(world), 1);
+        const mark = other.mark(KEY(world));
+        assert.ok(release && other.beginDecided(other.open(release), mark));
+        return Promise.resolve();
+      });
+      const url = `/v1/api/project/${world.stack}`;
+      assert.equal((await world.request(url, { method: "DELETE" })).status, 200);
+      assert.deepEqual([open(world), await world.containers()], [0, []]);
+    }));
 
   it("is a release that runs, whose process ended while it removed what that has replaced", () =>
     inWorld("fake", async (world) => {

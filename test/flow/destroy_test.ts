@@ -7,6 +7,8 @@ import { describe, it } from "node:test";
 import { commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
+import { beginRollback, withOther } from "./other_process.ts";
+import { setTimeout as pause } from "node:timers/promises";
 import { createWorld, engines, IMAGE, type World } from "./world.ts";
 
 const never = new AbortController().signal;
@@ -169,12 +171,31 @@ describe("destroy", () => {
       const database = new DatabaseSync(join(world.dataDir, "state.db"));
       const open = database.prepare("SELECT * FROM intents WHERE closed_at IS NULL").all();
       // Else what the destroy removed would come back, and go again with the next one.
-      const repaired = database.prepare("SELECT * FROM reconciliations").all();
+      const [repaired] = database.prepare("SELECT * FROM reconciliations").all();
       database.close();
-      assert.deepEqual([open, repaired], [[], []]);
+      assert.deepEqual(open, []);
+      assert.match(String(repaired?.["options"]), /"isSuspended":true/);
       await docker(world, "rm", "user");
       await pollTo(world, "succeeded");
       assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
+    }));
+
+  it("that a newer commit took back while it waited for another process is left to that", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, files());
+      await pollTo(world, "succeeded");
+      const before = await ids(world);
+      await commit(world, {}, { destroy: true });
+      await withOther(world, async (other) => {
+        const intent = beginRollback(world, other, 1, false);
+        const run = world.poll();
+        await pause(500);
+        await commit(world, files());
+        other.fail(intent, "failed", "given up");
+        assert.match(JSON.stringify(await run), /came meanwhile, whose run decides/);
+      });
+      assert.deepEqual(await ids(world), before);
+      await pollTo(world, "skipped");
     }));
 
   it("of what never was is skipped", () =>

@@ -1,7 +1,5 @@
-import { type DiscoveredStack, formatRevision, type Revision } from "../../model/mod.ts";
-import type { OpenedSource } from "../open_source.ts";
+import { type DiscoveredStack, formatRevision, messageOf, type Revision } from "../../model/mod.ts";
 import type { PipelineParts } from "../parts.ts";
-import { lookUp } from "../resolve_revision.ts";
 
 /** True when a stack runs a newer commit of the same reference than this run looked at. */
 export async function isNewer(
@@ -24,13 +22,24 @@ export async function isNewer(
   return false;
 }
 
-/** Why a removal is left to a newer commit, which came while this run waited for others. */
+/**
+ * Why a removal is left to another run: a newer commit than those `looked` at came while this one waited for
+ * others, or nobody can tell.
+ */
 export async function overtakenBy(
-  parts: PipelineParts,
-  { request, configuration }: Pick<OpenedSource, "request" | "configuration">,
+  { source, options: { cloneDepth: depth } }: Pick<PipelineParts, "source" | "options">,
+  looked: readonly Revision[],
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { revision } = await lookUp(parts, { request }, signal);
-  if (revision.id === configuration.id) return undefined;
-  return `${formatRevision(revision)} came meanwhile, whose run decides`;
+  for (const { source: location, reference, id } of looked) {
+    try {
+      const now = await source.resolve({ location, reference, depth }, signal);
+      if (now.id === id) continue;
+      return `${formatRevision(now)} of ${location.name} came meanwhile, whose run decides`;
+    } catch (error) {
+      signal.throwIfAborted();
+      return `it is removed when its source tells that nothing newer wants it: ${messageOf(error)}`;
+    }
+  }
+  return undefined;
 }

@@ -44,6 +44,20 @@ describe("withinLock()", () => {
     assert.deepEqual(begun, []);
   });
 
+  it("bounds what the work has to be ready for, which it gets", async () => {
+    const { clock, parts, begun } = createParts();
+    const ready = (waiting: AbortSignal) => clock.sleep(3_600_000, waiting).then(() => 7);
+    const late = withinLock(parts, { ...bounded, ready }, () => Promise.resolve(), never);
+    const end = assert.rejects(late, { code: "timeout" });
+    await clock.advance(5000);
+    await end;
+    assert.deepEqual(begun, []);
+    const at = { ...bounded, ready: () => Promise.resolve(7) };
+    const done = withinLock(parts, at, (_, found) => Promise.resolve(found), never);
+    await clock.advance(0);
+    assert.equal(await done, 7);
+  });
+
   it("names what has the lock where that is known", async () => {
     const { clock, parts } = createParts(3_600_000);
     const named = { ...parts, underWay: () => "run 7 (poll: pulling)" };

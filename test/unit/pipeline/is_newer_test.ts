@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { errors, type Revision } from "../../../src/model/mod.ts";
+import { overtakenBy } from "../../../src/pipeline/destroy/is_newer.ts";
+import type { PipelineParts } from "../../../src/pipeline/parts.ts";
+
+const revisionOf = (name: string, id: string): Revision => ({
+  source: { kind: "git", url: `https://${name}`, name },
+  reference: "refs/heads/main",
+  id,
+});
+
+/** Asks whether commits of `apps` and `stacks` that were looked at are overtaken, where `now` is what is there. */
+function ask(now: Readonly<Record<string, string>>): Promise<string | undefined> {
+  const resolve = ({ location: { name } }: { readonly location: Revision["source"] }) =>
+    now[name] === undefined
+      ? Promise.reject(errors.repository_unreachable(`${name} does not answer`))
+      : Promise.resolve(revisionOf(name, now[name]));
+  const parts = { source: { resolve }, options: { cloneDepth: 0 } } as unknown as PipelineParts;
+  const looked = [revisionOf("apps", "a".repeat(40)), revisionOf("stacks", "b".repeat(40))];
+  return overtakenBy(parts, looked, new AbortController().signal);
+}
+
+describe("overtakenBy()", () => {
+  const same = { apps: "a".repeat(40), stacks: "b".repeat(40) };
+  it("is nothing where no source has a newer commit", async () =>
+    assert.equal(await ask(same), undefined));
+
+  for (const name of ["apps", "stacks"]) {
+    it(`tells of a newer commit of ${name}`, async () => {
+      const said = `refs/heads/main (cccccccccccc) of ${name} came meanwhile, whose run decides`;
+      assert.equal(await ask({ ...same, [name]: "c".repeat(40) }), said);
+    });
+  }
+
+  it("keeps what is to be removed while a source does not answer", async () => {
+    const why = /^it is removed when its source tells .*: stacks does not answer$/;
+    assert.match(await ask({ apps: same.apps }) ?? "", why);
+  });
+});
