@@ -117,8 +117,11 @@ async function networksToRemake(
   signal: AbortSignal,
 ): Promise<ChangedNetwork[]> {
   if (previous === undefined) return [];
-  const own = { [COMPOSE_LABELS.project]: release.key.name };
-  return changedNetworks(release.model, await engine.listNetworks(own, signal));
+  const existing = await engine.listNetworks(
+    { [COMPOSE_LABELS.project]: release.key.name },
+    signal,
+  );
+  return changedNetworks(release.model, existing, () => previous.release.model);
 }
 
 /** Ids of running containers that a step may stop. */

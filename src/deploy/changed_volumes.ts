@@ -1,6 +1,7 @@
 import type { ResourceSummary } from "../docker/engine.ts";
 import { type ComposeModel, errors, fewOf } from "../model/mod.ts";
-import { type JsonObject, objectAt, resourcesOf, textAt } from "../compose/mod.ts";
+import { type JsonObject, objectAt, textAt } from "../compose/mod.ts";
+import { plainResourcesOf } from "./engine/plain_dollars.ts";
 
 /**
  * Refuses a model that defines a volume differently from the existing one of that name. Docker
@@ -15,7 +16,7 @@ export function requireSameVolumes(
   existing: readonly ResourceSummary[],
 ): void {
   const byName = new Map(existing.map((each) => [each.name, each]));
-  for (const { key, name, external, definition } of resourcesOf(model, "volumes")) {
+  for (const { key, name, external, definition } of plainResourcesOf(model, "volumes")) {
     const volume = external ? undefined : byName.get(name);
     const changed = volume === undefined ? [] : differences(definition, volume);
     if (volume === undefined || changed.length === 0) continue;

@@ -61,9 +61,19 @@ export interface ResourceSummary {
 export interface NetworkFacts {
   readonly internal: boolean;
   readonly attachable: boolean;
+  /** Absent where the engine does not say. */
+  readonly ipv4?: boolean;
   readonly ipv6: boolean;
+  /** Driver of its address ranges. */
+  readonly ipamDriver?: string;
   /** Address ranges, requested or chosen by the engine. */
-  readonly pools: readonly Readonly<Record<"subnet" | "gateway" | "range", string>>[];
+  readonly pools: readonly NetworkRange[];
+}
+
+/** An address range of a network. */
+export interface NetworkRange extends Readonly<Record<"subnet" | "gateway" | "range", string>> {
+  /** Addresses that containers do not get, by name (`aux_addresses`). */
+  readonly others?: Readonly<Record<string, string>>;
 }
 
 /** An existing mount of a container. */

@@ -102,17 +102,21 @@ function volumeSummary(volume: JsonRecord): ResourceSummary {
 }
 
 function networkSummary(network: JsonRecord): ResourceSummary {
+  const [ipv4, ipam] = [network["EnableIPv4"], asRecord(network["IPAM"])];
   return {
     ...summary(network, "Id"),
     options: asTexts(network["Options"]),
     network: {
       internal: network["Internal"] === true,
       attachable: network["Attachable"] === true,
+      ...(typeof ipv4 === "boolean" ? { ipv4 } : {}),
       ipv6: network["EnableIPv6"] === true,
-      pools: asList(asRecord(network["IPAM"])["Config"]).map(asRecord).map((pool) => ({
+      ipamDriver: asName(ipam["Driver"]),
+      pools: asList(ipam["Config"]).map(asRecord).map((pool) => ({
         subnet: asName(pool["Subnet"]),
         gateway: asName(pool["Gateway"]),
         range: asName(pool["IPRange"]),
+        others: asTexts(pool["AuxiliaryAddresses"]),
       })),
     },
   };
@@ -130,10 +134,16 @@ function summary(resource: JsonRecord, idKey: "Id" | "Name"): ResourceSummary {
 /** Shape of a list of networks. */
 export const NETWORKS = {
   keep: members({
-    ...short("Id", "Name", "Driver", "Internal", "Attachable", "EnableIPv6"),
+    ...short("Id", "Name", "Driver", "Internal", "Attachable", "EnableIPv4", "EnableIPv6"),
     Labels: FEW_LABELS,
     Options: anyMembers("short"),
-    IPAM: members({ Config: members(short("Subnet", "Gateway", "IPRange")) }),
+    IPAM: members({
+      ...short("Driver"),
+      Config: members({
+        ...short("Subnet", "Gateway", "IPRange"),
+        AuxiliaryAddresses: anyMembers("short"),
+      }),
+    }),
   }),
   of: networkSummary,
 } as const;

@@ -3,6 +3,7 @@
  * have old files, or be on networks that have to be replaced.
  */
 import {
+  type ChangedNetwork,
   readiness,
   requireNoNewNetworks,
   requireNoStrangers,
@@ -14,11 +15,9 @@ import {
   withOldData,
   withUpdateOrders,
 } from "../deploy/mod.ts";
-import type { ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
+import type { ComposeModel, ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
 import { summarise, withStarted } from "../plan/mod.ts";
 import { stackFiles } from "./placed_files.ts";
-import type { PreparedRelease } from "../prepare/mod.ts";
-import type { RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
 
 /** Facts about earlier attempts. */
@@ -28,6 +27,13 @@ export interface EarlierAttempts {
   /** Digest of the release that was deployed last. */
   readonly deployed: string | undefined;
   readonly observed: ObservedStack;
+}
+
+/** A release that changes networks of its stack. */
+export interface WithNetworks {
+  readonly release: Release;
+  /** Existing networks that it defines differently. */
+  readonly networks: readonly ChangedNetwork[];
 }
 
 /**
@@ -78,7 +84,7 @@ export async function withFiles(
  */
 export async function withNetworks(
   { host: { engine } }: PipelineParts,
-  { release, networks }: Pick<PreparedRelease, "release" | "networks">,
+  { release, networks }: WithNetworks,
   plan: Plan,
   { observed, deployed }: Pick<EarlierAttempts, "observed" | "deployed">,
   signal: AbortSignal,
@@ -98,11 +104,11 @@ export async function withNetworks(
 /** The plan with what only containers need: starts and data of adopted containers, orders of updates. */
 export async function withContainers(
   parts: PipelineParts,
-  { release, networks }: PreparedRelease,
-  { plan, observed, recorded }: {
+  { release, networks }: WithNetworks,
+  { plan, observed, previousModel }: {
     readonly plan: Plan;
     readonly observed: ObservedStack;
-    readonly recorded: RecordedRelease | undefined;
+    readonly previousModel: () => ComposeModel | undefined;
   },
   signal: AbortSignal,
 ): Promise<Plan> {
@@ -113,7 +119,6 @@ export async function withContainers(
   const moved = await withMovedMounts(engine, to, observed, started, signal);
   const brought = await withOldData(parts, release, observed, moved, signal);
   const told = await withEmptyBeginnings(parts, release, observed, brought, signal);
-  const previousModel = () => recorded && parts.ledger.open(recorded).model;
   const found = { release, observed, previousModel, remade: networks };
   return await withUpdateOrders(engine, told, found, signal);
 }

@@ -9,7 +9,7 @@ import { requireRoomForStack } from "./decide/stack_limit.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
 import { removalHold, removalWish } from "./destroy/failed_removal.ts";
 import { decideDestroy } from "./destroy_target.ts";
-import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
+import { changedNetworks, lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
 import { decideHeld, paceOf, retryOf, stoppedHold, waitingHold } from "./hold.ts";
@@ -168,13 +168,16 @@ async function planRendered(
   const failed = parts.ledger.failures.get(key, askingSource(target))?.release;
   const earlier = { failed, deployed: recorded?.digest, observed };
   const decided = planAfterFailure(release, planned, earlier);
-  const connected = await withNetworks(parts, prepared, decided, earlier, signal);
+  const previousModel = () => recorded && parts.ledger.open(recorded).model;
+  const networks = changedNetworks(release.model, prepared.networks, previousModel);
+  const made = { release, networks };
+  const connected = await withNetworks(parts, made, decided, earlier, signal);
   const plan = await withFiles(parts, key, release, connected);
   if (release.swarm !== undefined && plan.kind === "deploy") {
     await requireDataHere(parts, release, signal);
   }
   const settled = release.swarm === undefined
-    ? await withContainers(parts, prepared, { plan, observed, recorded }, signal)
+    ? await withContainers(parts, made, { plan, observed, previousModel }, signal)
     : plan;
   const told = tellingOthers(parts, key, settled, observed);
   return planOfChange(told, release, recorded ?? release);

@@ -5,8 +5,6 @@ import {
   requireStartFirst,
 } from "../compose/mod.ts";
 import {
-  type ChangedNetwork,
-  changedNetworks,
   meaninglessIn,
   type ReleaseOnDisk,
   requireSameVolumes,
@@ -17,6 +15,7 @@ import {
   volumesOf,
   withPlainDollars,
 } from "../deploy/mod.ts";
+import type { ResourceSummary } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
@@ -38,8 +37,8 @@ export { renderProject, type Trees } from "./render_project.ts";
 
 /** A rendered release that has changed nothing yet. */
 export interface PreparedRelease extends ReleaseOnDisk {
-  /** Existing networks that the release defines differently. */
-  readonly networks: readonly ChangedNetwork[];
+  /** The stack's networks on the engine. */
+  readonly networks: readonly ResourceSummary[];
   /** The model as compose printed it, with paths of the tree, for building images. */
   readonly rendered: ComposeModel;
 }
@@ -127,13 +126,13 @@ async function releaseOf(
       { [STACK_LABELS.namespace]: key.name },
       signal,
     );
-    return { release, networks: changedNetworks(release.model, own) };
+    return { release, networks: own };
   }
   requireSameVolumes(release.model, resources.volumes);
   requireStartFirst(withPlainDollars(release.model));
   // A release's model has no numbers of replicas, so the rendered one is checked.
   requireShortUpdates(withPlainDollars(arriving));
-  return { release, networks: changedNetworks(release.model, resources.networks) };
+  return { release, networks: resources.networks };
 }
 
 /** Everything that the release was made from, for a cheap comparison at the next check. */

@@ -183,6 +183,45 @@ for (const engine of await decidingEngine()) {
         assert.deepEqual(Object.keys(await ids(world)), Object.keys(before));
       }));
 
+    it("what a commit takes back of a network is gone; a person's network is kept", () =>
+      inWorld(engine, async (world) => {
+        const icc = "com.docker.network.bridge.enable_icc";
+        const closed = { driver_opts: { [icc]: "false" } };
+        const network = (inner: Record<string, unknown>, services = {}) => ({
+          "compose.yaml": composeFile({
+            ...services,
+            web: service({ networks: ["inner", "hand"] }),
+          }, { networks: { inner, hand: {} } }),
+        });
+        const shown = async (key: string) =>
+          JSON.parse(await docker(world, "network", "inspect", `${world.stack}_${key}`))[0];
+        const labels = ["project=" + world.stack, "network=hand"]
+          .flatMap((each) => ["--label", `com.docker.compose.${each}`]);
+        const hand = ["network", "create", "--opt", `${icc}=false`, ...labels];
+        await docker(world, ...hand, `${world.stack}_hand`);
+        const { Id } = await shown("hand");
+        await commit(world, network(closed));
+        await pollTo(world, "succeeded");
+        assert.equal((await shown("inner")).Options[icc], "false");
+
+        const bad = { bad: service({ command: ["false"], networks: [] }) };
+        world.fake?.setBehaviour("bad", { exit: 1 });
+        await commit(world, network({}, bad));
+        await pollTo(world, "failed");
+        assert.equal((await shown("inner")).Options[icc], "false", "the release before is back");
+
+        await commit(world, network({}));
+        const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+        assert.match(out, new RegExp(`_inner is made anew, with another driver_opts.${icc}`));
+        const finished = await pollTo(world, "succeeded");
+        assert.match(reasons(finished, "web"), /_inner is made anew/);
+        assert.equal((await shown("inner")).Options[icc], undefined);
+        await commit(world, network({}, { other: service() }));
+        await pollTo(world, "succeeded");
+        assert.equal((await shown("hand")).Id, Id);
+        assert.equal((await shown("hand")).Options[icc], "false");
+      }));
+
     it("a network of other stacks' containers is not made anew, but deployed under another key", () =>
       inWorld(engine, async (world) => {
         const network = (key: string, more: Record<string, unknown>) => ({

@@ -40,7 +40,7 @@ import {
 import { buildsFor, imagesBuilt, stayingFor } from "../../src/prepare/builds_for.ts";
 import { withoutBuilt } from "../../src/prepare/side_images.ts";
 import { secretPlaces } from "../../src/prepare/secret_places.ts";
-import { withPlainDollars } from "../../src/deploy/engine/plain_dollars.ts";
+import { plainResourcesOf, withPlainDollars } from "../../src/deploy/engine/plain_dollars.ts";
 import { wantedNetworks, wantedVolumes } from "../../src/deploy/engine/resource_bodies.ts";
 import { serviceBody } from "../../src/deploy/swarm/service_body.ts";
 import { wantedObjects, wantedStackNetworks } from "../../src/deploy/swarm/stack_objects.ts";
@@ -389,7 +389,8 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   },
   listedDrift: ({ release, containers, stopped }) =>
     [containers, stopped].map((each) => listedDrift(release, { containers: each })),
-  changedNetworks: ({ model, resources }) => changedNetworks(model, resources),
+  changedNetworks: ({ model, resources }) => changedNetworks(model, resources, () => model),
+  plainResourcesOf: ({ model }) => plainResourcesOf(model, "networks"),
   requireSameVolumes: ({ model, resources }) => requireSameVolumes(model, resources),
   conditionsOf: ({ model, names, release: { services }, stopped }) => {
     const half = names.filter((_, at) => at % 2 === 0);

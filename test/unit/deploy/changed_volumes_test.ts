@@ -19,6 +19,7 @@ describe("requireSameVolumes()", () => {
     ["the default driver by its name", [{ driver: "local" }, { options: {} }]],
     ["equal options", [{ driver_opts: nfs }, { options: nfs }]],
     ["a number that is the same text", [{ driver_opts: { n: 5 } }, { options: { n: "5" } }]],
+    ["an option with a dollar", [{ driver_opts: { o: "a$$b" } }, { options: { o: "a$b" } }]],
     ["an external volume", [{ external: true, driver: "other" }, { options: nfs }]],
     ["a volume of another name", [{ name: "shop_new", driver: "other" }, { options: nfs }]],
     ["other labels", [{ labels: { a: "b" } }, {}]],
