@@ -9,6 +9,7 @@ import {
   buildContexts,
   contentFiles,
   imageless,
+  mixedUpServices,
   type ProjectFile,
   undefinedNames,
 } from "./undefined_names.ts";
@@ -112,7 +113,11 @@ async function foundInWhole(
   const known = files.filter((each) => each !== undefined);
   if (known.length < files.length) return [];
   const active = await activeProfiles(checkout, deployment);
-  const found = [...undefinedNames(known, active), ...imageless(known, active)];
+  const found = [
+    ...undefinedNames(known, active),
+    ...imageless(known, active),
+    ...mixedUpServices(known, active),
+  ];
   for (const { path, file, where } of contentFiles(known, active)) {
     if (await checkout.holds(path)) continue;
     found.push({ file, ...where, message: `${path} ${NO_CONTENT}` });

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { isObject, type Problem, recordOf } from "../model/mod.ts";
+import { isObject, mixedUpBuilds, type Problem, recordOf } from "../model/mod.ts";
 import { UNKNOWN } from "./compose_references.ts";
 import { type ComposeText, lineOf, servicesIn } from "./compose_text.ts";
 
@@ -83,6 +83,24 @@ export function undefinedNames(files: readonly ProjectFile[], active: ActiveProf
     ({ service: { file, name, lineOf }, keys, at, why = "" }) => {
       const where = placeOf(lineOf, [...keys, at], keys);
       return { file, path: ["services", name, ...keys].join("."), ...where, message: why };
+    },
+  );
+}
+
+/** Problems of services, certainly deployed, that newer versions of docker compose mix up when they build. */
+export function mixedUpServices(files: readonly ProjectFile[], active: ActiveProfiles): Problem[] {
+  const services = files.flatMap((read) =>
+    servicesIn(read).map((each) => ({ file: read.file, ...each }))
+  );
+  const isDeployed = deployedWith(services, active);
+  const built = services.filter(({ name, service }) =>
+    (service["build"] ?? undefined) !== undefined && isDeployed(name) === true
+  );
+  const written = new Map(built.toReversed().map((each) => [each.name, each]));
+  return mixedUpBuilds(built.map(({ name }) => name)).slice(0, MOST_FOUND).map(
+    ({ service, why }) => {
+      const { file = "", lineOf } = written.get(service) ?? {};
+      return { file, path: `services.${service}`, ...lineOf?.(), message: why };
     },
   );
 }

@@ -89,3 +89,19 @@ export function peerImage(reference: string): string | undefined {
     "once its other stacks have moved, destroy: true removes it, and its volumes unless " +
     "destroy.remove_volumes is false";
 }
+
+/**
+ * Services with a build, out of the names of all that have one, that newer versions of docker compose
+ * mix up with another one, each with a sentence. To buildx their names are the same, with `_` for `.`:
+ * one of the two is built, and the other one runs its old image although its inputs changed.
+ */
+export function mixedUpBuilds(built: readonly string[]): { service: string; why: string }[] {
+  const first = new Map<string, string>();
+  return [...new Set(built)].flatMap((service) => {
+    const other = first.getOrInsertComputed(service.replaceAll(".", "_"), () => service);
+    if (other === service) return [];
+    const why = `docker compose builds one of ${other} and ${service} only, whose names are the ` +
+      "same with _ for . : give one of the two services another name";
+    return [{ service, why }];
+  });
+}

@@ -16,7 +16,9 @@ import {
   type ComposeInvocation,
   type ComposeModel,
   errors,
+  isObject,
   isStackwrightError,
+  mixedUpBuilds,
   ownVariable,
   peerImage,
 } from "../model/mod.ts";
@@ -245,15 +247,21 @@ function requireSize(model: ComposeModel, { key, swarm, deployment }: ResolvedTa
 }
 
 /**
- * Checks the names of images in clearer words than the engine's, and that none is another manager of
- * the same stacks: adopting that manager's own stack would start it again. Throws `config_invalid`.
+ * Checks the names of images in clearer words than the engine's, that none is another manager of
+ * the same stacks: adopting that manager's own stack would start it again, and that each build is one
+ * to compose. Throws `config_invalid`.
  */
-function requireImageNames(model: ComposeModel, { key }: ResolvedTarget): void {
-  const found = Object.entries(servicesOf(model)).flatMap(([service, definition]) => {
+function requireImageNames(model: ComposeModel, { key, swarm }: ResolvedTarget): void {
+  const services = Object.entries(servicesOf(model));
+  const named = services.flatMap(([service, definition]) => {
     const image = textAt(definition, "image");
     const why = badImageName(image) ?? peerImage(image);
     return why === undefined ? [] : [`services.${service}.image: ${why}`];
   });
+  // A swarm's services are not built.
+  const built = swarm === undefined ? services.filter(([, { build }]) => isObject(build)) : [];
+  const mixedUp = mixedUpBuilds(built.map(([service]) => service));
+  const found = [...named, ...mixedUp.map(({ service, why }) => `services.${service}: ${why}`)];
   if (found.length === 0) return;
   throw errors.config_invalid(`deployment ${key.name}: ${found.join("; ")}`);
 }

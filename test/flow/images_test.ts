@@ -174,6 +174,17 @@ describe("images and the registry", () => {
       assert.equal(world.proxy.mutations(), 0);
     }));
 
+  it("services that are one to docker compose's builds are refused before one is built", () =>
+    inWorld("fake", async (world) => {
+      const app = service({ build: "./app" });
+      const dockerfile = { "app/Dockerfile": `FROM ${IMAGE}\n` };
+      await commit(world, { "compose.yaml": composeFile({ "a.b": app, a_b: app }), ...dockerfile });
+      world.proxy.reset();
+      const { deployments } = await pollTo(world, "failed");
+      assert.match(deployments?.[0]?.message ?? "", /services\.a_b: .* one of a\.b and a_b only/);
+      assert.equal(world.proxy.mutations(), 0);
+    }));
+
   it("pull_policy: always asks for the image with every release, and for no other one", () =>
     inWorld("fake", async (world) => {
       const file = (word: string) => ({

@@ -4,6 +4,7 @@ import { readCompose } from "../../../src/config/compose_text.ts";
 import {
   type ActiveProfiles,
   contentFiles,
+  mixedUpServices,
   undefinedNames,
 } from "../../../src/config/undefined_names.ts";
 
@@ -30,6 +31,37 @@ function beside(said: string, active = NONE): string[] {
   return undefinedNames(project(`services: {a: {${said}}, ${others}}\n`), active)
     .map(({ path, message }) => `${path}: ${/"[^"]*"/.exec(message)?.[0]}`);
 }
+
+describe("mixedUpServices()", () => {
+  const places = (...texts: readonly string[]) =>
+    mixedUpServices(project(...texts), { names: ["on"], isMore: false })
+      .map(({ file, line, path, message }) =>
+        `${file}:${line} ${path} ${/of (.*) only/.exec(message)?.[1]}`
+      );
+
+  it("finds built services whose names are one to buildx, where they are written", () => {
+    assert.deepEqual(
+      places("services:\n  a.b: {build: .}\n  a_b: {build: .}\n  a-b: {build: .}\n"),
+      [
+        "0.yaml:3 services.a_b a.b and a_b",
+      ],
+    );
+    assert.deepEqual(
+      places(
+        "services: {x_y.z: {build: .}}\n",
+        "services: {x.y_z: {build: {context: .}, profiles: [on]}}\n",
+      ),
+      ["1.yaml:1 services.x.y_z x_y.z and x.y_z"],
+    );
+  });
+
+  it("leaves alone what is not built, is off, or comes twice", () => {
+    assert.deepEqual(places("services: {a.b: {build: .}, a_b: {image: x}}\n"), []);
+    assert.deepEqual(places("services: {a.b: {build: .}, a_b: {build: null, image: x}}\n"), []);
+    assert.deepEqual(places("services: {a.b: {build: .}, a_b: {build: ., profiles: [off]}}\n"), []);
+    assert.deepEqual(places("services: {a.b: {build: .}}\n", "services: {a.b: {build: .}}\n"), []);
+  });
+});
 
 describe("undefinedNames()", () => {
   it("leaves a service alone to which another file gives a profile", () => {

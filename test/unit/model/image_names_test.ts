@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { badImageName, peerImage } from "../../../src/model/mod.ts";
+import { badImageName, mixedUpBuilds, peerImage } from "../../../src/model/mod.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
 
 describe("badImageName()", () => {
@@ -73,6 +73,14 @@ describe("badImageName()", () => {
       assert.equal(badImageName(reference), undefined);
     });
   }
+});
+
+describe("mixedUpBuilds()", () => {
+  it("are those whose names are the same with _ for each dot, apart from the first", () => {
+    const found = mixedUpBuilds(["a.b.c", "a", "a_b_c", "a.b_c", "a-b-c", "a.b.c", "__proto__"]);
+    assert.deepEqual(found.map(({ service }) => service), ["a_b_c", "a.b_c"]);
+    assert.match(found[1]?.why ?? "", /one of a\.b\.c and a\.b_c only/);
+  });
 });
 
 describe("peerImage()", () => {
