@@ -100,8 +100,9 @@ export function mixedUpBuilds(built: readonly string[]): { service: string; why:
   return [...new Set(built)].flatMap((service) => {
     const other = first.getOrInsertComputed(service.replaceAll(".", "_"), () => service);
     if (other === service) return [];
-    const why = `docker compose builds one of ${other} and ${service} only, whose names are the ` +
-      "same with _ for . : give one of the two services another name";
+    const why =
+      `docker compose builds only one of ${other} and ${service}, as it writes _ for each ` +
+      "dot of their names: give one of the two services another name";
     return [{ service, why }];
   });
 }

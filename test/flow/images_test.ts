@@ -181,7 +181,7 @@ describe("images and the registry", () => {
       await commit(world, { "compose.yaml": composeFile({ "a.b": app, a_b: app }), ...dockerfile });
       world.proxy.reset();
       const { deployments } = await pollTo(world, "failed");
-      assert.match(deployments?.[0]?.message ?? "", /services\.a_b: .* one of a\.b and a_b only/);
+      assert.match(deployments?.[0]?.message ?? "", /services\.a_b: .* only one of a\.b and a_b,/);
       assert.equal(world.proxy.mutations(), 0);
     }));
 

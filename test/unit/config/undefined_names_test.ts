@@ -36,7 +36,7 @@ describe("mixedUpServices()", () => {
   const places = (...texts: readonly string[]) =>
     mixedUpServices(project(...texts), { names: ["on"], isMore: false })
       .map(({ file, line, path, message }) =>
-        `${file}:${line} ${path} ${/of (.*) only/.exec(message)?.[1]}`
+        `${file}:${line} ${path} ${/only one of (.*), as/.exec(message)?.[1]}`
       );
 
   it("finds built services whose names are one to buildx, where they are written", () => {
