@@ -4,12 +4,10 @@ import { composeFilesIn, type JobChecks, validateCompose } from "./validate_comp
 import type { Checkout } from "./checkout.ts";
 import { takesBack } from "./compose_text.ts";
 import type { UnmadeMount } from "./mounts_outside.ts";
+import { buildContexts, imageless, mixedUpServices } from "./built_services.ts";
 import {
   type ActiveProfiles,
-  buildContexts,
   contentFiles,
-  imageless,
-  mixedUpServices,
   type ProjectFile,
   undefinedNames,
 } from "./undefined_names.ts";

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { isObject, mixedUpBuilds, type Problem, recordOf } from "../model/mod.ts";
+import { isObject, type Problem, recordOf } from "../model/mod.ts";
 import { UNKNOWN } from "./compose_references.ts";
 import { type ComposeText, lineOf, servicesIn } from "./compose_text.ts";
 
@@ -37,10 +37,10 @@ const PLACES: readonly NamingPlace[] = [
 ];
 
 /** Most problems of a project: more are one mistake. */
-const MOST_FOUND = 20;
+export const MOST_FOUND = 20;
 
 /** Most files of configs and secrets that are looked for. */
-const MOST_FILES = 100;
+export const MOST_FILES = 100;
 
 /** A compose file of a project. All of them have to be given: what is missing may be in one that is not. */
 export interface ProjectFile extends ComposeText {
@@ -87,24 +87,6 @@ export function undefinedNames(files: readonly ProjectFile[], active: ActiveProf
   );
 }
 
-/** Problems of services, certainly deployed, that newer versions of docker compose mix up when they build. */
-export function mixedUpServices(files: readonly ProjectFile[], active: ActiveProfiles): Problem[] {
-  const services = files.flatMap((read) =>
-    servicesIn(read).map((each) => ({ file: read.file, ...each }))
-  );
-  const isDeployed = deployedWith(services, active);
-  const built = services.filter(({ name, service }) =>
-    (service["build"] ?? undefined) !== undefined && isDeployed(name) === true
-  );
-  const written = new Map(built.toReversed().map((each) => [each.name, each]));
-  return mixedUpBuilds(built.map(({ name }) => name)).slice(0, MOST_FOUND).map(
-    ({ service, why }) => {
-      const { file = "", lineOf } = written.get(service) ?? {};
-      return { file, path: `services.${service}`, ...lineOf?.(), message: why };
-    },
-  );
-}
-
 function switchedOff(name: string): string {
   return `no profile of service ${name} is active, so it is not deployed: list one in profiles ` +
     "of the deployment, or say required: false in depends_on";
@@ -134,53 +116,6 @@ export function contentFiles(files: readonly ProjectFile[], active: ActiveProfil
   }).slice(0, MOST_FILES).map(({ read, path, keys }) => ({
     ...{ file: read.file, path, where: { path: keys.join("."), ...lineOf(read, keys) } },
   }));
-}
-
-/** Problems of services that are certainly deployed and have neither an image nor a build in any file. */
-export function imageless(files: readonly ProjectFile[], active: ActiveProfiles): Problem[] {
-  const { services, isDeployed } = servicesOf(files, active);
-  return [...Map.groupBy(services, ({ name }) => name)].flatMap(([name, all]) => {
-    const [first] = all;
-    const isMade = ({ service }: typeof all[number]) =>
-      MAKERS.some((key) => service[key] !== undefined && service[key] !== "");
-    if (first === undefined || isDeployed(name) !== true || all.some(isMade)) return [];
-    const where = first.lineOf();
-    return [{
-      ...{ file: first.file, path: `services.${name}`, ...where },
-      message: "expected image or build: it has neither",
-    }];
-  }).slice(0, MOST_FOUND);
-}
-
-/** Keys by which a service gets what its containers are made from. */
-const MAKERS = ["image", "build", "extends", "provider"];
-
-/**
- * The directories of the checkout in which the services that are certainly deployed are built, each with the
- * place that names it. Leaves out paths with variables, or outside of the checkout.
- */
-export function buildContexts(files: readonly ProjectFile[], active: ActiveProfiles) {
-  const { services, isDeployed } = servicesOf(files, active);
-  const written = services.flatMap(({ name, service: { build }, file, base, lineOf }) => {
-    const keys = isObject(build) ? ["build", "context"] : ["build"];
-    const context = isObject(build) ? build["context"] : build;
-    return context === undefined ? [] : [{ name, context, file, base, keys, lineOf }];
-  });
-  // Of several files the last one counts.
-  const last = new Map(written.map((each) => [each.name, each]));
-  return [...last.values()].flatMap(({ name, context, file, base, keys, lineOf }) => {
-    const told = sure(context);
-    if (isDeployed(name) !== true || told === undefined) return [];
-    // Other texts may be the address of a repository.
-    if (!/^(?:\.{1,2}|[\w-]+)(?:\/|$)/.test(told) || /\.git(?:#|$)/.test(told)) return [];
-    const path = posix.join(base, told).replace(/\/$/, "");
-    if (path.startsWith("..") || path === ".") return [];
-    return [{
-      file,
-      path,
-      where: { path: ["services", name, ...keys].join("."), ...lineOf(...keys) },
-    }];
-  }).slice(0, MOST_FILES);
 }
 
 /** Whether a text stands once in a list. */
@@ -221,7 +156,7 @@ function entriesOf(files: readonly ProjectFile[], active: ActiveProfiles) {
 }
 
 /** The services of all files, and which of them are deployed. */
-function servicesOf(files: readonly ProjectFile[], active: ActiveProfiles) {
+export function servicesOf(files: readonly ProjectFile[], active: ActiveProfiles) {
   const services = files.flatMap((read) =>
     servicesIn(read).map((each) => ({ file: read.file, base: read.base, ...each }))
   );
@@ -274,7 +209,7 @@ function namesOf(files: readonly ProjectFile[], kind: Kind): Set<string> {
 }
 
 /** A text that is not empty and has no variables. */
-function sure(text: unknown): string | undefined {
+export function sure(text: unknown): string | undefined {
   return typeof text === "string" && text !== "" && !text.includes("$") ? text : undefined;
 }
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { mixedUpServices } from "../../../src/config/built_services.ts";
 import { readCompose } from "../../../src/config/compose_text.ts";
 import {
   type ActiveProfiles,
   contentFiles,
-  mixedUpServices,
   undefinedNames,
 } from "../../../src/config/undefined_names.ts";
 
