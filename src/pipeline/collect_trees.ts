@@ -8,7 +8,7 @@ import {
   type StackKey,
   stackKey,
 } from "../model/mod.ts";
-import { obsoleteTrees, type TreeHolders } from "../plan/mod.ts";
+import { heldTrees, obsoleteTrees, type TreeHolder, type TreeSpan } from "../plan/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import { stackPlaceOf } from "../deploy/mod.ts";
 import type { MirrorStore, TreeStore } from "../source/mod.ts";
@@ -99,13 +99,18 @@ async function collect(parts: TreeCollectorParts, signal: AbortSignal): Promise<
   const mirrored = await collectMirrors(parts, { releases, usedBefore }, signal);
   const stored = await trees.list();
   const ofReleases = releases.map((each) => trees.pathOf(each.revision));
-  const needed = new Set([...await treesInPlace(parts), ...ofReleases]);
+  const inPlace = await treesInPlace(parts);
+  const needed = new Set([...inPlace.values(), ...ofReleases]);
   const facts = { stored, needed, usedBefore, mirrored };
   // Asks the engines only when some tree is a candidate even without them.
-  if (obsoleteTrees({ ...facts, holders: [] }).length === 0) return;
-  const holders = await treeHolders(parts, signal);
+  if (obsoleteTrees({ ...facts, held: heldTrees([]) }).length === 0) return;
+  const held = heldTrees(await treeHolders(parts, inPlace, signal));
+  if (held.sources.size > 0) {
+    const sources = [...held.sources].map((each) => relative(dataDir, each)).join(", ");
+    log.debug(`it is not known which trees of these sources containers hold: ${sources}`);
+  }
   const removed: string[] = [];
-  for (const path of obsoleteTrees({ ...facts, holders })) {
+  for (const path of obsoleteTrees({ ...facts, held })) {
     if (await trees.remove(path, usedBefore, signal)) removed.push(path);
   }
   if (removed.length === 0) return;
@@ -131,15 +136,18 @@ async function collectMirrors(
   return new Set((await mirrors.list()).map(({ path }) => join(dirname(dirname(path)), "trees")));
 }
 
-/** The trees that the `current` links of all stacks lead to. */
-async function treesInPlace({ files, dataDir }: TreeCollectorParts): Promise<string[]> {
+/** The trees that the `current` links of all stacks lead to, by the stack's formatted key. */
+async function treesInPlace(
+  { files, dataDir }: TreeCollectorParts,
+): Promise<ReadonlyMap<string, string>> {
   const root = join(dataDir, "releases");
-  const found: string[] = [];
+  const found = new Map<string, string>();
   for (const context of await files.list(root)) {
     for (const name of await files.list(join(root, context))) {
       const stack = join(root, context, name);
       const target = await files.readLink(join(stack, "current"));
-      if (target !== undefined) found.push(resolve(stack, target));
+      if (target === undefined) continue;
+      found.set(formatStackKey({ context, name }), resolve(stack, target));
     }
   }
   return found;
@@ -169,21 +177,28 @@ export function firstOfEachDigest(releases: readonly RecordedRelease[]): Recorde
   return releases.filter(({ digest }) => !seen.has(digest) && seen.add(digest));
 }
 
-/** For each stack, start times of the running containers that see files of its trees. */
-async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Promise<TreeHolders[]> {
-  const { engines, ledger, dataDir } = parts;
-  const started = new Map<string, { key: StackKey; startedAt: (Date | undefined)[] }>();
+/** The running containers that see files of trees; one of each stack of an engine that does not tell. */
+async function treeHolders(
+  parts: TreeCollectorParts,
+  inPlace: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): Promise<TreeHolder[]> {
+  const { engines, ledger } = parts;
+  const holders: TreeHolder[] = [];
   const seen: Seeing[] = [];
   const stacks = ledger.deployedStacks().map(({ key }) => key);
   const deployed = Map.groupBy(stacks, ({ name }) => name);
+  const known = new Map<string, readonly TreeSpan[]>();
+  const spansOf = (key: StackKey) =>
+    known.getOrInsertComputed(formatStackKey(key), () => spansOfStack(parts, inPlace, key));
   for (const engine of await engines(signal)) {
     const { context, client } = engine;
     // What another context's engine tells, or does not, keeps the trees of its own stacks alone.
     const isIts = (key: StackKey) => context === DEFAULT_CONTEXT || key.context === context;
     const all = await described(engine, parts, signal);
     if (all === undefined || client === undefined) {
-      const keys = stacks.filter(isIts);
-      for (const key of keys) started.set(formatStackKey(key), { key, startedAt: [undefined] });
+      const its = stacks.filter(isIts).map(spansOf);
+      holders.push(...its.map((spans) => ({ stacks: [spans], startedAt: undefined })));
       continue;
     }
     for (const container of all.filter((each) => !ABSENT.has(each.state))) {
@@ -192,18 +207,24 @@ async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Prom
     }
   }
   const starts = await startsOf(parts, seen, signal);
-  for (const each of seen) {
-    // A container that is gone by now holds no tree.
-    if (!starts.has(nameOf(each))) continue;
-    for (const key of each.keys) {
-      started.getOrInsertComputed(formatStackKey(key), () => ({ key, startedAt: [] }))
-        .startedAt.push(starts.get(nameOf(each)));
-    }
-  }
-  return [...started.values()].map(({ key, startedAt }) => ({
-    spans: ledger.shownTrees.of(key).map((each) => ({ ...each, path: join(dataDir, each.tree) })),
-    startedAt,
-  }));
+  // A container that is gone by now holds no tree.
+  const there = seen.filter((each) => starts.has(nameOf(each)));
+  return holders.concat(there.map((each) => ({
+    stacks: each.keys.map(spansOf),
+    startedAt: starts.get(nameOf(each)),
+  })));
+}
+
+/** The trees of a stack, oldest first; as after a loss of the ledger, the one in place since now. */
+function spansOfStack(
+  { ledger, dataDir, clock }: TreeCollectorParts,
+  inPlace: ReadonlyMap<string, string>,
+  key: StackKey,
+): TreeSpan[] {
+  const shown = ledger.shownTrees.of(key);
+  const path = inPlace.get(formatStackKey(key));
+  if (shown.length === 0 && path !== undefined) return [{ path, beganAt: clock.now() }];
+  return shown.map((each) => ({ ...each, path: join(dataDir, each.tree) }));
 }
 
 /** The containers of an engine; `undefined` where another context's engine does not tell. */

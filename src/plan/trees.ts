@@ -7,19 +7,26 @@ interface StoredTree {
 }
 
 /** A time span in which containers of a stack saw a tree. */
-interface TreeSpan {
+export interface TreeSpan {
   readonly path: string;
   readonly beganAt: Date;
   /** Time at which the switch to it was complete; absent when unknown. */
   readonly doneAt?: Date;
 }
 
-/** Containers of a stack that run and may hold files of its trees. */
-export interface TreeHolders {
-  /** The stack's trees, oldest first. */
-  readonly spans: readonly TreeSpan[];
-  /** Start time of each container; `undefined` when unknown. */
-  readonly startedAt: readonly (Date | undefined)[];
+/** A container that runs and may hold files of trees. */
+export interface TreeHolder {
+  /** Trees of each stack that it may be of, oldest first. */
+  readonly stacks: readonly (readonly TreeSpan[])[];
+  /** Time of its start; `undefined` when unknown. */
+  readonly startedAt: Date | undefined;
+}
+
+/** Trees that running containers may hold. */
+export interface HeldTrees {
+  readonly trees: ReadonlySet<string>;
+  /** Directories of the sources of which a container may hold any tree. */
+  readonly sources: ReadonlySet<string>;
 }
 
 /** Facts that {@link obsoleteTrees} decides on. */
@@ -27,7 +34,7 @@ export interface TreeFacts {
   readonly stored: readonly StoredTree[];
   /** Trees in place, and trees of releases that are deployed or may be deployed again. */
   readonly needed: ReadonlySet<string>;
-  readonly holders: readonly TreeHolders[];
+  readonly held: HeldTrees;
   /** Trees used at this time or later are kept: a preparation may work with them. */
   readonly usedBefore: Date;
   /** Tree directories beside a mirror, in which another tree may be made. */
@@ -38,29 +45,38 @@ export interface TreeFacts {
 const CLOCK_DIFFERENCE_MS = 5_000;
 
 /**
- * The trees that may be removed: no release needs them, no running container can have started while
- * they were in place, and nobody used them lately. Without the start time of a container, all trees
- * of its stack's sources stay; without knowledge of what it may hold, all trees stay. The newest
- * tree of each mirrored source stays: the next tree is made from it.
+ * The trees that containers may hold: those in place when they were started. Any of the sources of
+ * their stacks, where the start is unknown or before all that is known of these. Never those of
+ * other stacks: one container, which an engine may have made up, would keep the trees of all
+ * repositories for as long as it is there.
  */
-export function obsoleteTrees(facts: TreeFacts): string[] {
-  const held = new Set<string>();
-  const unclear = new Set<string>();
-  for (const { spans, startedAt } of facts.holders) {
-    for (const each of startedAt) {
-      const seen = each === undefined ? spans.map(({ path }) => path) : treesSeen(spans, each);
-      if (seen.length === 0) return [];
-      if (each === undefined) seen.forEach((path) => unclear.add(directoryOf(path)));
-      else seen.forEach((path) => held.add(path));
-    }
+export function heldTrees(holders: readonly TreeHolder[]): HeldTrees {
+  const trees = new Set<string>();
+  const unclear = new Set<readonly TreeSpan[]>();
+  for (const { stacks, startedAt } of holders) {
+    const seen = startedAt === undefined
+      ? []
+      : stacks.flatMap((each) => treesSeen(each, startedAt));
+    seen.forEach((path) => trees.add(path));
+    if (seen.length === 0) stacks.forEach((spans) => unclear.add(spans));
   }
+  const sources = [...unclear].flatMap((spans) => spans.map(({ path }) => directoryOf(path)));
+  return { trees, sources: new Set(sources) };
+}
+
+/**
+ * The trees that may be removed: no release needs them, no running container may hold them, and
+ * nobody used them lately. The newest tree of each mirrored source stays: the next tree is made from
+ * it.
+ */
+export function obsoleteTrees({ stored, needed, held, usedBefore, mirrored }: TreeFacts): string[] {
   const newest = newestOfEachDirectory(
-    facts.stored.filter(({ path }) => facts.mirrored.has(directoryOf(path))),
+    stored.filter(({ path }) => mirrored.has(directoryOf(path))),
   );
-  return facts.stored
+  return stored
     .filter(({ path, usedAt }) =>
-      usedAt < facts.usedBefore && !facts.needed.has(path) && !held.has(path) &&
-      !unclear.has(directoryOf(path)) && !newest.has(path)
+      usedAt < usedBefore && !needed.has(path) && !held.trees.has(path) &&
+      !held.sources.has(directoryOf(path)) && !newest.has(path)
     )
     .map((each) => each.path);
 }

@@ -2,7 +2,7 @@ import type { StackKey } from "../model/mod.ts";
 import { keyIn } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** Switches to remember of a stack; while an older container runs, no tree is removed at all. */
+/** Switches to remember of a stack; while an older container runs, no tree of its sources is removed. */
 const MOST_SHOWN = 1000;
 
 /** A tree that containers of a stack see or saw. */

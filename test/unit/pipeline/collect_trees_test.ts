@@ -163,7 +163,7 @@ describe("createTreeCollector()", () => {
 
   it("lets another context's engine keep the trees of its own stacks alone, and release none", async () => {
     const path = (stack: string, tree: string) => `/data/sources/${stack}/trees/${tree}`;
-    const stacks = ["shop", "lost", "theirs"];
+    const stacks = ["shop", "bare", "lost", "theirs", "old"];
     const removed: string[] = [];
     const holder = (id: string, where: string) => ({
       ...{ id, state: "running", deployment: "", mounts: [`/data/releases/${where}/current/x`] },
@@ -185,6 +185,8 @@ describe("createTreeCollector()", () => {
       { context: "default", name: "shop" },
       { context: "away", name: "lost" },
       { context: "liar", name: "theirs" },
+      { context: "early", name: "old" },
+      { context: "removed", name: "none" },
     ];
     const parts = {
       mirrors: { ...mirrors, list: () => Promise.resolve(["free", ...stacks].map(mirrorOf)) },
@@ -200,10 +202,14 @@ describe("createTreeCollector()", () => {
       },
       engines: () =>
         Promise.resolve([
-          engineOf("default", [holder("1", "default/shop")], began),
+          engineOf("default", ["default/shop", "default/bare"].map((at) => holder("1", at)), began),
           engineOf("away", new Error("no answer")),
           // The same id, of which it says that it is gone, and a claim on another context's stack.
           engineOf("liar", [holder("1", "liar/theirs"), holder("2", "default/free")]),
+          // Started before all that is known, also of a stack that there is not.
+          engineOf("early", ["early/old", "early/none"].map((where) => holder("3", where)), {
+            startedAt: new Date(-10_000),
+          }),
           { context: "removed" },
         ]),
       ledger: {
@@ -211,13 +217,16 @@ describe("createTreeCollector()", () => {
         currents: () => [],
         deployedStacks: () => keys.map((key) => ({ key })),
         shownTrees: {
-          of: ({ name }: { name: string }) => [
-            { tree: `sources/${name}/trees/a`, beganAt: new Date(0), doneAt: new Date(0) },
-          ],
+          of: ({ name }: { name: string }) =>
+            [{ tree: `sources/${name}/trees/a`, beganAt: new Date(0), doneAt: new Date(0) }]
+              .filter(() => stacks.includes(name) && name !== "bare"),
           forget: () => {},
         },
       },
-      files: { list: () => Promise.resolve([]) },
+      files: {
+        list: (path: string) => Promise.resolve(path === "/data/releases" ? ["default"] : ["bare"]),
+        readLink: () => Promise.resolve(path("bare", "b")),
+      },
       ...{ clock: createFakeClock(), log: createRecordingLog() },
       ...{ dataDir: "/data", hostDataDir: "/data" },
     };
