@@ -1,4 +1,4 @@
-import { redactLists, type Redactor } from "../system/mod.ts";
+import { redactLists, type Redactor, visible } from "../system/mod.ts";
 import type { Refusal } from "./problem.ts";
 import { SharedResponse } from "./wire_response.ts";
 
@@ -75,8 +75,9 @@ export async function toResponse(answer: Answer, to: AnswerTo): Promise<Response
   }
   const about = answer.about === undefined ? [] : [answer.about];
   const redact = remembering((text) => to.redactor.redact(text, ...about));
-  // The line feed keeps the prompt of a terminal on its own line.
-  const body = `${JSON.stringify(await redactLists(bodyOf(answer, to.requestId), redact))}\n`;
+  const json = JSON.stringify(await redactLists(bodyOf(answer, to.requestId), redact));
+  // The line feed keeps the prompt of a terminal on its own line, as an escape what would steer it.
+  const body = `${visible(json)}\n`;
   return new Response(to.method === "HEAD" ? null : body, { status, headers });
 }
 

@@ -1,6 +1,7 @@
 import type { VariableReader } from "./variable_reader.ts";
 
-const EXPECTED = "expected AGE-SECRET-KEY-…, one a line";
+/** No more of how keys begin: the mask of a wrong one would hide it. */
+const EXPECTED = "expected AGE-…, as age-keygen writes it, one a line";
 
 /**
  * The keys of encrypted files: text with age identities, a line each. Refuses a text without any, and lines

@@ -81,6 +81,13 @@ describe("toResponse()", () => {
     assert.deepEqual((await response.json()).content, expected);
   });
 
+  it("shows as escapes what steers a terminal or reorders text", async () => {
+    const content = "a\u001b[31m b\u009b31m c\u202e";
+    const text = await (await respond({ kind: "content", status: 200, content })).text();
+    assert.match(text, /a\\u001b\[31m b\\u009b31m c\\u202e/);
+    assert.equal(JSON.parse(text).content, content);
+  });
+
   it("stays JSON where a mask could swallow the end of a text", async () => {
     const content = 'see https://example.org/?token=abc"';
     const response = await respond({ kind: "content", status: 200, content });

@@ -13,6 +13,7 @@ import {
   SETTINGS_TABLE,
   type SettingsOptions,
 } from "../../../src/settings/mod.ts";
+import { createRedactor } from "../../../src/system/mod.ts";
 import { SOPS_AGE_KEY } from "../secrets/sops/real_files.ts";
 
 const FILES: Record<string, string> = {
@@ -487,8 +488,13 @@ describe("readSettings for what this version does not have", () => {
 
   it("readSettings() refuses a line of SOPS_AGE_KEY that is no identity, without showing it", () => {
     assert.deepEqual(lines({ SOPS_AGE_KEY: `${SOPS_AGE_KEY}\nage1canary` }), [
-      "SOPS_AGE_KEY: line 2 is no age identity: expected AGE-SECRET-KEY-…, one a line",
+      "SOPS_AGE_KEY: line 2 is no age identity: expected AGE-…, as age-keygen writes it, one a line",
     ]);
+    const wrong = `${SOPS_AGE_KEY.slice(0, 20)}canary`;
+    const redactor = createRedactor();
+    redactor.add(wrong);
+    const [said = ""] = lines({ SOPS_AGE_KEY: wrong });
+    assert.equal(redactor.redact(said), said);
     const damaged = (length: number) => [
       `SOPS_AGE_KEY: line 1 is a damaged age identity (${length} characters with a wrong checksum): it ` +
       "was cut off or mistyped; take the whole line that age-keygen wrote",
@@ -508,7 +514,7 @@ describe("readSettings for what this version does not have", () => {
   });
 
   it("readSettings() refuses a key for SOPS without an identity, by the name that was set", () => {
-    const expected = "expected AGE-SECRET-KEY-…, one a line";
+    const expected = "expected AGE-…, as age-keygen writes it, one a line";
     assert.deepEqual(lines({ SOPS_AGE_KEY_FILE: "/empty" }), [
       `SOPS_AGE_KEY_FILE: it has no age identity, it is empty: ${expected}`,
     ]);
