@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { isObject, mixedUpBuilds, type Problem } from "../model/mod.ts";
+import { badImageName, isObject, mixedUpBuilds, type Problem } from "../model/mod.ts";
 import {
   type ActiveProfiles,
   MOST_FILES,
@@ -22,6 +22,21 @@ export function imageless(files: readonly ProjectFile[], active: ActiveProfiles)
       ...{ file: first.file, path: `services.${name}`, ...where },
       message: "expected image or build: it has neither",
     }];
+  }).slice(0, MOST_FOUND);
+}
+
+/** Invalid names of images of services that are certainly deployed; of several files the last one counts. */
+export function badImages(files: readonly ProjectFile[], active: ActiveProfiles): Problem[] {
+  const { services, isDeployed } = servicesOf(files, active);
+  const named = services.filter(({ service: { image } }) => typeof image === "string");
+  const last = new Map(named.map((each) => [each.name, each]));
+  return [...last.values()].flatMap(({ name, service: { image }, file, lineOf }) => {
+    const reference = String(image);
+    // Values of variables are unknown here.
+    if (isDeployed(name) !== true || reference.includes("$")) return [];
+    const message = badImageName(reference);
+    if (message === undefined) return [];
+    return [{ file, path: `services.${name}.image`, ...lineOf("image"), message }];
   }).slice(0, MOST_FOUND);
 }
 

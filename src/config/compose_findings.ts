@@ -4,7 +4,7 @@ import { composeFilesIn, type JobChecks, validateCompose } from "./validate_comp
 import type { Checkout } from "./checkout.ts";
 import { takesBack } from "./compose_text.ts";
 import type { UnmadeMount } from "./mounts_outside.ts";
-import { buildContexts, imageless, mixedUpServices } from "./built_services.ts";
+import { badImages, buildContexts, imageless, mixedUpServices } from "./built_services.ts";
 import {
   type ActiveProfiles,
   contentFiles,
@@ -114,6 +114,7 @@ async function foundInWhole(
   const found = [
     ...undefinedNames(known, active),
     ...imageless(known, active),
+    ...badImages(known, active),
     ...mixedUpServices(known, active),
   ];
   for (const { path, file, where } of contentFiles(known, active)) {

@@ -40,7 +40,7 @@ function isPlain(value: unknown): boolean {
 }
 
 function wordsOf(value: unknown): Wrong[] {
-  const expected = "expected a text: write numbers, yes and no between quotes";
+  const expected = "expected a text: write numbers, true and false between quotes";
   if (Array.isArray(value)) {
     return value.flatMap((each, at): Wrong[] => typeof each === "string" ? [] : [[expected, at]]);
   }
@@ -85,7 +85,8 @@ function wrongPort(entry: unknown): string | undefined {
   const parts = ends.split(":");
   const [target = "", published = ""] = parts.reverse();
   if (target === "") return `${said}: the target is missing`;
-  if ([target, published].some(isNoPort)) return `${said}: ports go from 1 to 65535`;
+  const wrong = [target, published].map(whyNoPort).find((why) => why !== undefined);
+  if (wrong !== undefined) return `${said}: ${wrong}`;
   const [inside, outside] = [target, published].map(countOf);
   if (published !== "" && inside !== undefined && inside > 1 && inside !== outside) {
     return `${said}: both ranges have to be equally long`;
@@ -93,11 +94,13 @@ function wrongPort(entry: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether no version of compose takes a text for a port or a range of them. */
-function isNoPort(text: string): boolean {
-  if (/[^0-9+-]|^-|-$/.test(text)) return true;
+/** Why no version of compose takes a text for a port or a range of them. */
+function whyNoPort(text: string): string | undefined {
+  if (/\s/.test(text)) return "it has a space";
+  if (/[^0-9+-]|^-|-$/.test(text)) return "a port is a number, or a range such as 8000-8010";
   const [first = 0, last = first] = (text.match(/\d+/g) ?? []).map(Number);
-  return Math.max(first, last) > 65535 || /^\d+-\d+$/.test(text) && last < first;
+  if (Math.max(first, last) > 65535) return "ports go from 1 to 65535";
+  return /^\d+-\d+$/.test(text) && last < first ? "a range goes upwards" : undefined;
 }
 
 /** How many ports a text names; `undefined` where versions differ. */

@@ -1,7 +1,6 @@
 import { posix } from "node:path";
 import { isScalar, isSeq } from "yaml";
 import {
-  badImageName,
   BEHAVIOUR_LABELS,
   behaviourLabel,
   clip,
@@ -100,7 +99,7 @@ export function validateCompose(
       problems: [
         ...problems,
         ...refused,
-        ...imageProblems(read, isPaused),
+        ...peerImages(read, isPaused),
         ...mountsOutside(read, base),
         ...labels.problems,
       ],
@@ -156,13 +155,12 @@ function referencesOf(
   return found;
 }
 
-/** Invalid names of images, and images of other managers; skips names with variables, whose values are unknown here. */
-function imageProblems(read: ComposeText, isPaused: boolean): Problem[] {
+/** Images of other managers; skips names with variables, whose values are unknown here. */
+function peerImages(read: ComposeText, isPaused: boolean): Problem[] {
   return servicesIn(read).flatMap(({ name, service: { image, profiles }, lineOf }) => {
-    if (typeof image !== "string" || image.includes("$")) return [];
     // Rendering tells of a service with profiles, which may not be wanted.
-    const isWanted = !isPaused && profiles === undefined;
-    const message = badImageName(image) ?? (isWanted ? peerImage(image) : undefined);
+    if (typeof image !== "string" || isPaused || profiles !== undefined) return [];
+    const message = image.includes("$") ? undefined : peerImage(image);
     if (message === undefined) return [];
     return [{ file: read.file, path: `services.${name}.image`, ...lineOf("image"), message }];
   });

@@ -37,20 +37,6 @@ describe("validateCompose()", () => {
     });
   }
 
-  it("finds names of images that no engine takes, with their position", () => {
-    const text = "services:\n  web:\n    image: ghcr.io/Acme/shop:1\n  db: {image: 'a/b:V1'}\n";
-    assert.deepEqual(validateCompose(text, { file: "c.yaml", base: "." }).problems, [{
-      file: "c.yaml",
-      path: "services.web.image",
-      line: 3,
-      column: 12,
-      message: "ghcr.io/Acme/shop:1 is no name of an image: all but its registry, tag and digest " +
-        "has to be in lower case",
-    }]);
-    const variable = validateCompose("services: {a: {image: $A/B}}", { file: "c", base: "." });
-    assert.deepEqual(variable.problems, []);
-  });
-
   // As docker compose 2.26 and 5.5 take and refuse them.
   const good = [
     ...["command: ''", "command: [a b, '5']", "command: '$A'", "command: ", "entrypoint: [a]"],
@@ -72,7 +58,7 @@ describe("validateCompose()", () => {
     ["ports: '80:80'", "ports", /a list/],
     ["ports: {a: b}", "ports", /a list/],
     ["ports: ['99999:80']", "ports[0]", /found "99999:80": ports go from 1 to 65535/],
-    ["ports: ['1:1', 'x:80']", "ports[1]", /65535/],
+    ["ports: ['1:1', 'x:80']", "ports[1]", /a port is a number/],
     ["ports: [99999]", "ports[0]", /65535/],
     ["ports: ['80:']", "ports[0]", /target is missing/],
     ["ports: ['']", "ports[0]", /target is missing/],
@@ -80,10 +66,10 @@ describe("validateCompose()", () => {
     ["ports: ['80:8000-9000']", "ports[0]", /equally long/],
     ["ports: ['8000-8001:8000-8002']", "ports[0]", /equally long/],
     ["ports: [80/foo]", "ports[0]", /tcp, udp or sctp/],
-    ["ports: [' 80:80']", "ports[0]", /65535/],
-    ["ports: ['80 :80']", "ports[0]", /65535/],
-    ["ports: ['90-80:80']", "ports[0]", /65535/],
-    ["ports: ['80-:80']", "ports[0]", /65535/],
+    ["ports: [' 80:80']", "ports[0]", /has a space/],
+    ["ports: ['80 :80']", "ports[0]", /has a space/],
+    ["ports: ['90-80:80']", "ports[0]", /goes upwards/],
+    ["ports: ['80-:80']", "ports[0]", /a port is a number/],
     ["ports: [80.5]", "ports[0]", /TARGET/],
     ["ports: [true]", "ports[0]", /TARGET/],
     ["ports: [null]", "ports[0]", /TARGET/],
@@ -96,7 +82,6 @@ describe("validateCompose()", () => {
     ["image: 5", "image", /name of an image/],
     ["image: [a]", "image", /name of an image/],
     ["image: ", "image", /name of an image/],
-    ["image: 'n7 web:1'", "image", /n7 web:1 is no name of an image: it has a space/],
     ["build: 5", "build", /path of a directory/],
   ];
   const found = (text: string) =>
