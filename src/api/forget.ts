@@ -7,6 +7,7 @@ import {
   type StackKey,
   type StackwrightError,
 } from "../model/mod.ts";
+import { deployedSinceBy } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { Operation } from "./operation.ts";
 import { stackAction } from "./stack_action.ts";
@@ -25,8 +26,8 @@ export interface ForgetParts extends Pick<StackParts, "ledger"> {
 
 /**
  * Forgets a stack of which there is nothing to remove: its context does not exist any more, so that
- * no engine can be asked, or none of its releases ever became its current one, so that only failures are
- * recorded. Leaves what is on the engine, and the stack's files on disk, alone; the history stays.
+ * no engine can be asked, none of its releases ever became its current one, so that only failures are
+ * recorded, or another context of its engine has deployed it since. Leaves what is on the engine, and the stack's files on disk, alone; the history stays.
  *
  * A call throws `conflict` while a release is deployed on a context that exists, a person holds the stack, or
  * it is being changed, and `not_found` when nothing is recorded about the stack.
@@ -37,8 +38,9 @@ export function forgetOperation(
   return stackAction({
     action: "forget",
     id: "forgetDeployment",
-    summary: "Forget a stack that was never deployed, or whose context is not there any more; " +
-      "what is on the engine is left alone.",
+    summary:
+      "Forget a stack that was never deployed, whose context is not there any more, or that " +
+      "another context of its engine has deployed since; what is on the engine is left alone.",
     input: stackInput,
     output: forgetView,
     errors: ["bad_request", "not_found", "conflict"],
@@ -51,8 +53,10 @@ export function forgetOperation(
 
 function recordForgotten(ledger: ForgetParts["ledger"], key: StackKey, isThere: boolean, at: Date) {
   const current = ledger.current(key);
+  const since = deployedSinceBy(ledger, key);
+  const why = since === undefined ? "no release of it is deployed" : `context ${since} has it now`;
   const message = isThere
-    ? "a person forgot it: no release of it is deployed; what attempts left on the engine was left alone"
+    ? `a person forgot it: ${why}; what is on the engine was left alone`
     : `a person forgot it: there is no context ${key.context} any more; what runs there was left alone`;
   // Volumes that an attempt made may be there: nobody else gets them under this name.
   const keepsOwner = isThere && ledger.history(key, 1).length > 0;
@@ -84,7 +88,9 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
   const isKnown = isLeftOpen || ledger.current(key) !== undefined ||
     ledger.decisions.of(key, 1).length > 0;
   if (!isKnown) throw unknownStack(key);
-  if (isThere && ledger.current(key) !== undefined) throw stillThere(key);
+  const isDeployed = ledger.current(key) !== undefined &&
+    deployedSinceBy(ledger, key) === undefined;
+  if (isThere && isDeployed) throw stillThere(key);
   const [last] = ledger.decisions.of(key, 1);
   if (isThere && !isLeftOpen && last?.kind === "destroy" && last.outcome?.status === "succeeded") {
     throw errors.not_found(

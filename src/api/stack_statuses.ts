@@ -18,12 +18,14 @@ import {
 import { judgeStack, LEFT, type StackJudgement } from "../plan/mod.ts";
 import {
   type DecisionSummary,
+  type DeploymentsOfLedger,
   type Ledger,
   othersRelease,
   type RecordedRelease,
   REFUSED_MS,
   type RunStore,
   TOOK_PLACE,
+  whyElsewhere,
 } from "../record/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import {
@@ -298,13 +300,15 @@ function underWay(entry: RunTarget | undefined, change: Change = {}): Change {
     : change;
 }
 
-/** The sentences about a person's hold on a stack, and a stop of it, for judging it. */
+/** The sentences about a person's hold on a stack, a stop of it, and another context that has it, for judging it. */
 export function heldBack(
-  { holds, stops }: Pick<Ledger, "holds" | "stops">,
+  ledger: DeploymentsOfLedger & Pick<Ledger, "holds" | "stops">,
   key: StackKey,
-): { readonly heldBack?: string; readonly stopped?: string } {
-  const [hold, since] = [holds.get(key), stops.get(key)];
+): Pick<Parameters<typeof judgeStack>[0], "heldBack" | "stopped" | "elsewhere"> {
+  const [hold, since] = [ledger.holds.get(key), ledger.stops.get(key)];
+  const elsewhere = whyElsewhere(ledger, key);
   return {
+    ...(elsewhere === undefined ? {} : { elsewhere }),
     ...(hold === undefined ? {} : { heldBack: formatPersonHold(hold, key) }),
     ...(since === undefined ? {} : { stopped: formatPersonStop(key, since) }),
   };

@@ -4,10 +4,11 @@ import { stackCommand } from "./stack_command.ts";
 export const forgetCommand = stackCommand({
   help: `Usage: stackwright forget [--json] [--context NAME] <stack>
 
-Forgets a stack of which no release is deployed (its first deployment failed or was refused), or
-whose context is not there any more (docker context rm), so that no engine can be asked to remove
-it. What is on the engine is left alone, and so is what lies in DATA_DIR for it; explain and history
-still know it. A source that names it deploys it again.
+Forgets a stack of which no release is deployed (its first deployment failed or was refused), whose
+context is not there any more (docker context rm), so that no engine can be asked to remove it, or
+that another context of its engine has deployed since. What is on the engine is left alone, and so
+is what lies in DATA_DIR for it; explain and history still know it. A source that names it deploys
+it again.
 
 Exits 0 when it is forgotten, 1 when it is deployed on a context that is there, or nothing is
 recorded about it.

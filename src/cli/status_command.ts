@@ -34,7 +34,7 @@ more. Those that need somebody come first. States:
   deploying  a change is under way
   waiting    for a sync window, or for the next poll after what held it ended
   held       paused, stopped by a person, or put back to an earlier release
-  orphaned   it runs, and no configuration names it any more
+  orphaned   it runs, and no configuration names it any more, or another context has it
   unknown    nothing is deployed yet, or the engine does not answer
   synced     what runs is what was deployed, and no newer commit changes it
 

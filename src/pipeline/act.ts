@@ -21,7 +21,7 @@ import { swarmNow } from "./decide/swarm_now.ts";
 import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Host, Target } from "../prepare/mod.ts";
-import { recordedOwner, whyLeft } from "../record/mod.ts";
+import { isOfOthers, recordedOwner } from "../record/mod.ts";
 
 /** A decision to carry out, and what carrying it out depends on. */
 export interface ToDo {
@@ -180,7 +180,7 @@ export async function waitForJobs(
   { key, deployment, swarm }: Pick<Target, "key" | "deployment" | "swarm">,
   signal: AbortSignal,
 ): Promise<void> {
-  if (whyLeft(ledger, key) !== undefined) return;
+  if (isOfOthers(ledger, key)) return;
   const { waitRunningJobs, timeoutSeconds } = deployment;
   const owner = recordedOwner(ledger, key);
   const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };

@@ -20,7 +20,7 @@ import { partsOf } from "./owner/own_things.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices } from "./decide/manages_services.ts";
 import { type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
-import { ownerBeside, recordedOwner, requireFreeName } from "../record/mod.ts";
+import { ownerBeside, recordedOwner, requireDeployedHere, requireFreeName } from "../record/mod.ts";
 import { claimOf, withSeen } from "./owner/claim.ts";
 import { keeping, whose } from "./owner/whose.ts";
 import { keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
@@ -47,7 +47,8 @@ interface Destroyer {
  * Returns what became of its data, or `undefined` when the stack did not exist.
  *
  * Only the source whose configuration deployed the stack may do that. Throws `conflict` for any
- * other source, and for containers that Stackwright neither made nor would take over.
+ * other source, for containers that Stackwright neither made nor would take over, and where another
+ * context of the engine has deployed the stack since.
  */
 export async function destroyTarget(
   parts: PipelineParts,
@@ -149,6 +150,7 @@ async function isThere(
     ledger.leftDestroy(key);
   if (!isAny) return false;
   requireFreeName(ledger, found);
+  requireDeployedHere(ledger, key, "destroyed");
   const claim = claimOf(ledger, key, { by, found, reachedAs: parts.options.reachedAs });
   requireOwner(key, by, { parts: containers, claim, takes: true }, "destroyed");
   const asked = { key, wants: by, found, isThere: true };
@@ -168,7 +170,7 @@ async function isThere(
  * stack in that mode, which the caller may remove all the same then.
  *
  * Throws `conflict` when a person holds the stack, who may be another one, and when it is another owner's by
- * another context of the same engine.
+ * another context of the same engine, or that one has deployed it since.
  */
 export async function destroyRecorded(
   parts: PipelineParts,
@@ -183,6 +185,7 @@ export async function destroyRecorded(
     const advice = "remove it by that context, or hand it over first (stackwright adopt)";
     throw errors.conflict(`${key.name} is not removed: it ${words}; ${advice}`);
   }
+  requireDeployedHere(parts.ledger, key, "removed");
   // A first release that was cut off has to end as well: the next look would make it again.
   const isIts = (each: RecordedRelease) => formatStackKey(each.key) === formatStackKey(key);
   const begun = current ?? parts.ledger.releasesUnderWay().find(isIts);

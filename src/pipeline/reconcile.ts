@@ -25,7 +25,7 @@ import {
 } from "../plan/mod.ts";
 import { hideSecrets, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { notOwners, whyLeft } from "../record/mod.ts";
+import { whyLeft } from "../record/mod.ts";
 import {
   newVerdicts,
   reconciliationTeller,
@@ -101,7 +101,7 @@ function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined
   const [options, recorded] = [ledger.reconciliations.get(key), ledger.current(key)];
   if (options?.enabled !== true || parts.ledger.stops.get(key) !== undefined) return undefined;
   if (recorded === undefined || isMixed(parts, recorded)) return undefined;
-  return notOwners(ledger, recorded) ? undefined : { recorded, options };
+  return whyLeft(ledger, key) === undefined ? { recorded, options } : undefined;
 }
 
 async function attempt(

@@ -24,7 +24,7 @@ import { requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
 import { clearFreeHandOver } from "./owner/clear_hand_over.ts";
 import { partsOf, requireOwnThings } from "./owner/own_things.ts";
-import { ownerOfIntent } from "../record/mod.ts";
+import { ownerOfIntent, requireDeployedHere } from "../record/mod.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
@@ -59,7 +59,8 @@ export async function recover(
       const resume = async (within: AbortSignal, ask: () => void) => {
         ask();
         within.throwIfAborted();
-        const go = (slot: Slot) => resumeWithEngine(parts, found, { slot, ask }, within);
+        const asking = () => (ask(), requireDeployedHere(ledger, intent.key, "deployed"));
+        const go = (slot: Slot) => resumeWithEngine(parts, found, { slot, ask: asking }, within);
         await parts.deploying.run(go, within, found.holder);
       };
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
@@ -232,6 +233,7 @@ async function refusalOf(
   const seen = partsOf(await observeAnyway(parts, key, signal));
   try {
     requireNotHeld(key, parts.ledger.holds.get(key), "removed");
+    requireDeployedHere(parts.ledger, key, "removed");
     const owned = { parts: seen, claim: claimOf(parts.ledger, key), takes: true };
     if (owner !== undefined) requireOwner(key, owner, owned, "destroyed");
     return undefined;
@@ -282,13 +284,13 @@ async function resumeDeploy(
   teller?.tell({ kind: "ended", end: endOf(result, message, message) });
 }
 
-/** Brings a release to disk whose stack's name nobody else has used since. Throws `conflict`. */
+/** Brings a release to disk whose stack's name nobody else has used since, in either mode. Throws `conflict`. */
 async function bringStillOwn(parts: PipelineParts, recorded: RecordedRelease, signal: AbortSignal) {
+  requireDeployedHere(parts.ledger, recorded.key, "deployed");
   const next = await bringToDisk(parts, recorded, signal);
   if (next === undefined) return undefined;
-  const { release } = next;
-  // In both modes: a change of it may have been cut off.
-  await requireOwnThings(parts, release, await observeAnyway(parts, release.key, signal), signal);
+  const observed = await observeAnyway(parts, recorded.key, signal);
+  await requireOwnThings(parts, next.release, observed, signal);
   return next;
 }
 

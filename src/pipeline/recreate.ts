@@ -1,5 +1,5 @@
 import { errors, type StackKey } from "../model/mod.ts";
-import { notOwners } from "../record/mod.ts";
+import { whyLeft } from "../record/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { carryOutTold, lost, prepareAgain, tellerOf } from "./rollout/deploy_again.ts";
@@ -81,7 +81,7 @@ function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | u
       `${key.name} has no release of containers that was deployed from here: ${ANEW_BY_SOURCE}`,
     );
   }
-  const others = notOwners(ledger, wanted);
+  const others = whyLeft(ledger, key);
   if (others !== undefined) {
     throw errors.conflict(`nothing of ${key.name} was recreated: ${others}`);
   }

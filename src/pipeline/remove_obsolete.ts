@@ -32,7 +32,7 @@ import { personHold } from "./hold.ts";
 import type { OpenedSource } from "./open_source.ts";
 import { whyLeftAlone } from "./owner/own_stack.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { otherOwner, recordedOwner } from "../record/mod.ts";
+import { otherOwner, recordedOwner, whyElsewhere } from "../record/mod.ts";
 import { allInTurns, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
 import { learnedOfAll, outwaitProcess, whileOwned } from "./waits.ts";
@@ -124,7 +124,7 @@ export function noteDiscovered(
   else parts.ledger.discovered.set(stack);
 }
 
-/** Keeps a stack that a person holds, or in which this process runs; other verdicts stay as they are. */
+/** Keeps a stack that a person holds, this process runs in, or another context has; other verdicts stay as they are. */
 async function unlessKept(
   parts: PipelineParts,
   verdict: ObsoleteVerdict,
@@ -133,7 +133,8 @@ async function unlessKept(
   if (verdict.kind === "keep") return verdict;
   const { stack, stack: { key } } = verdict;
   const because = personHold(parts, key)?.message ??
-    await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal);
+    await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
+    whyElsewhere(parts.ledger, key);
   return because === undefined ? verdict : { kind: "keep", stack, because, isSure: true };
 }
 

@@ -8,7 +8,7 @@ import {
   type TargetListener,
 } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { chooseRelease, type Pin, recordedOwner } from "../record/mod.ts";
+import { chooseRelease, type Pin, recordedOwner, requireDeployedHere } from "../record/mod.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { carryOutTold, lost, prepareAgain, tellerOf } from "./rollout/deploy_again.ts";
 import { requireModeOf } from "./stack_mode.ts";
@@ -35,7 +35,7 @@ interface RollbackRequest {
  * are there.
  *
  * Throws `not_found` when there is no such release, `conflict` when it is a former owner's or another
- * repository's, `source_invalid` when its files cannot be had,
+ * repository's, or another context of its engine has deployed the stack since, `source_invalid` when its files cannot be had,
  * `deploy_failed` when it does not become healthy; then what ran before is restored.
  */
 export async function rollBack(
@@ -62,6 +62,7 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
   const since = parts.ledger.mark(key);
+  requireDeployedHere(parts.ledger, key, "rolled back");
   const { current, wanted } = chooseRelease(parts.ledger, key, number);
   requireModeOf(key, wanted, current);
   const why = {

@@ -34,6 +34,8 @@ export interface StackFacts {
   readonly stopped?: string;
   /** Sentence about a person who holds the stack as it is. */
   readonly heldBack?: string;
+  /** Sentence about another context of its engine that has deployed the stack since. */
+  readonly elsewhere?: string;
   /** What a run is doing to the stack now. */
   readonly underWay?: string;
   /** Sentence about a change whose process ended before it was done. */
@@ -84,12 +86,12 @@ export function judgeStack(asked: StackFacts): StackJudgement {
   return { ...judged, why, ...drifted, ...counts, drift };
 }
 
-/** Empty during a rollout, and after one that was interrupted. Leaves out inspected drift of containers that are gone. */
+/** Empty during a rollout, after one that was interrupted, and where another context has the stack. Leaves out inspected drift of containers that are gone. */
 function differences(
-  { current, observed, underWay, interrupted, changed = [] }: StackFacts,
+  { current, observed, underWay, interrupted, elsewhere, changed = [] }: StackFacts,
 ): Drift[] {
   if (current === undefined || observed === undefined) return [];
-  if ((underWay ?? interrupted) !== undefined) return [];
+  if ((underWay ?? interrupted ?? elsewhere) !== undefined) return [];
   const ids = new Set(observed.containers.map((each) => each.id));
   const all = new Set(
     [...observed.containers, ...observed.idle ?? []].map(({ service }) => service),
@@ -112,6 +114,7 @@ function stateOf(
   const { current, decision, failure, underWay } = facts;
   const said = decision?.message ?? "";
   if (underWay !== undefined) return { state: "deploying", why: underWay };
+  if (facts.elsewhere !== undefined) return { state: "orphaned", why: facts.elsewhere };
   // What was interrupted is not taken up before a person starts the stack again.
   if (facts.stopped !== undefined) return { state: "held", why: facts.stopped };
   if (facts.interrupted !== undefined) return { state: "failed", why: facts.interrupted };

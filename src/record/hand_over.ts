@@ -8,6 +8,7 @@ import {
   type StackOwner,
   type StackwrightError,
 } from "../model/mod.ts";
+import { type DeploymentsOfLedger, whyElsewhere } from "./deployed_since.ts";
 import type { Intent, Ledger } from "./ledger.ts";
 import { type Judged, type OwnersOfLedger, recordedOwner, takenByOther } from "./recorded_owner.ts";
 
@@ -46,10 +47,22 @@ export function notOwners(ledger: OwnersOfLedger, release: Judged): string | und
   return takenByOther(ledger, release) ?? over?.message;
 }
 
-/** As {@link notOwners}, of what runs of a stack, or is being deployed for the first time; its jobs, too, are not run. */
-export function whyLeft(ledger: OwnersOfLedger, key: StackKey): string | undefined {
+/** As {@link notOwners}, of what runs of a stack, or is being deployed for the first time. */
+export function isOfOthers(ledger: OwnersOfLedger, key: StackKey): boolean {
   const release = whatRuns(ledger, key);
-  return release && notOwners(ledger, release);
+  return release !== undefined && notOwners(ledger, release) !== undefined;
+}
+
+/**
+ * Why nothing of what a stack's context has deployed is brought back, nor its jobs run: it is {@link isOfOthers
+ * others'}, or {@link whyElsewhere another context's}.
+ */
+export function whyLeft(
+  ledger: OwnersOfLedger & DeploymentsOfLedger,
+  key: StackKey,
+): string | undefined {
+  const release = whatRuns(ledger, key);
+  return release && (notOwners(ledger, release) ?? whyElsewhere(ledger, key));
 }
 
 /**

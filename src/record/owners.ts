@@ -47,18 +47,18 @@ interface EngineIdentity {
 const MOST_REFUSED = 20;
 
 /**
- * SQL for rows of owners `o` of a name in other contexts than one that are known to lead to its
- * engine, or to its swarm where the stack is one of a swarm, by its newest release; the latest
- * hand-over comes first. Without a release, it may be either.
+ * SQL for other contexts `e` than one that are known to lead to its engine, or to its swarm where the
+ * stack of a name is one of a swarm, by its newest release. Without a release, it may be either.
  */
-const BESIDE = `SELECT o.* FROM engines h JOIN engines e ON e.context <> h.context
-  JOIN owners o ON o.context = e.context AND o.name = ?
-  WHERE h.context = ? AND (h.id <> '' AND e.id = h.id
+const BESIDE = `engines h JOIN engines e ON e.context <> h.context
+  AND h.context = ? AND (h.id <> '' AND e.id = h.id
     OR h.cluster <> '' AND e.cluster = h.cluster AND coalesce(
       (SELECT facts ->> '$.swarm' IS NOT NULL FROM releases
-       WHERE name = o.name AND context IN (e.context, h.context)
-       ORDER BY created_at DESC LIMIT 1), true))
-  ORDER BY o.adopted DESC, o.context`;
+       WHERE name = ? AND context IN (e.context, h.context)
+       ORDER BY created_at DESC LIMIT 1), true))`;
+/** SQL for rows of owners of a name in {@link BESIDE}; the latest hand-over comes first. */
+const OWNERS_BESIDE = `SELECT o.* FROM ${BESIDE}
+  JOIN owners o ON o.context = e.context AND o.name = ? ORDER BY o.adopted DESC, o.context`;
 
 /**
  * Records the owner of each stack, also while it has no containers, and the claimants that were
@@ -115,7 +115,13 @@ export class Owners extends LedgerTable {
 
   /** As {@link elsewhere}, in contexts that are known to lead to the engine of the stack, or to its swarm. */
   beside(key: StackKey): OwnerElsewhere[] {
-    return this.#rowsBeside(key).map(toElsewhere);
+    return this.database.all(OWNERS_BESIDE, key, key.name).map(toElsewhere);
+  }
+
+  /** The contexts of {@link beside}, also without an owner of the stack there. */
+  contextsBeside(key: StackKey): string[] {
+    const sql = `SELECT e.context FROM ${BESIDE} ORDER BY e.context`;
+    return this.database.all(sql, key).map((row) => String(row["context"]));
   }
 
   /** Records what the engine of a context says that it is; writes only changes. */
@@ -263,10 +269,6 @@ export class Owners extends LedgerTable {
     noteFormer(this.database, "repositories", key, left);
     const set = "UPDATE owners SET repository = ?, found = ? WHERE context = ? AND name = ?";
     this.database.run(set, repository, found, key);
-  }
-
-  #rowsBeside({ context, name }: StackKey): Row[] {
-    return this.database.all(BESIDE, name, context);
   }
 
   #engineOf(context: string): Row | undefined {

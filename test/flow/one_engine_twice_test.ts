@@ -263,7 +263,7 @@ describe("an engine that two contexts lead to", () => {
       assert.deepEqual(await ids(world), {});
     }));
 
-  it("lets a person remove what one owner deploys by both contexts, by either", () =>
+  it("lets a person remove what one owner deployed by both contexts, by the last one alone", () =>
     inWorld("fake", async (world) => {
       alias(world);
       for (const [context, other] of [["default", "alias"], ["alias", "default"]] as const) {
@@ -271,8 +271,15 @@ describe("an engine that two contexts lead to", () => {
         await poll(world, "main", "succeeded");
         await commit(world, FILES({ tty: true }), { context: other });
         await poll(world, "main", "succeeded");
-        assert.match(await remove(world, context), /^200 /);
+        const before = await ids(world);
+        assert.match(
+          await remove(world, context),
+          new RegExp(`^409 .*is not removed: .* by context ${other} since.*stackwright forget`),
+        );
+        assert.deepEqual(await ids(world), before);
+        assert.match(await remove(world, other), /^200 /);
         assert.deepEqual(await ids(world), {});
+        assert.match(await remove(world, context), /^409 /);
       }
     }));
 

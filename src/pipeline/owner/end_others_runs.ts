@@ -10,7 +10,7 @@ import {
   type RunsToEnd,
 } from "../../deploy/mod.ts";
 import { errors, fewOf, type Release, type StackKey, type StackOwner } from "../../model/mod.ts";
-import { handedOver, recordedOwner, whyLeft } from "../../record/mod.ts";
+import { handedOver, isOfOthers, recordedOwner } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { requireStartable } from "../placed_files.ts";
 
@@ -30,7 +30,7 @@ export async function endOthersRuns(
   const isStack = swarm !== undefined;
   // At once: its author decides how long it takes to stop.
   const ended = await endRunsOf(parts, { key, isStack, ends, seconds: 0 }, signal);
-  if (whyLeft(ledger, key) !== undefined) {
+  if (isOfOthers(ledger, key)) {
     const where = { context: key.context, isManager: isStack, of: { project: key.name } };
     const jobs = await calledJobs(ledger, await findJobs(engine, where, signal));
     const own = jobs.filter((each) => (each.swarm !== undefined) === isStack);

@@ -283,7 +283,9 @@ describe("stackStatuses()", () => {
     const { owners } = ledger;
     let asked = 0;
     const counted = Object.create(ledger, {
-      owners: { value: { get: (key: typeof SHOP) => (asked++, owners.get(key)) } },
+      owners: {
+        value: { get: (key: typeof SHOP) => (asked++, owners.get(key)), contextsBeside: () => [] },
+      },
     });
     const run = { ...runOf({ status: "failed" }, clock.now()), repository: "h/other" };
     const list = () => Array.from({ length: 50 }, () => run);

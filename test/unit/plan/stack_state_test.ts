@@ -163,6 +163,12 @@ const STATES: readonly [
   ["it waits for a window", { decision: window }, "waiting", /^outside of nights$/],
   ["nothing names it any more", { decision: unnamed, failure }, "orphaned", /^kept$/],
   [
+    "another context of its engine has it",
+    { elsewhere: "by context same", observed: { containers: [] }, failure, isPinned: true },
+    "orphaned",
+    /^by context same$/,
+  ],
+  [
     "the engine restarts a container for ever",
     { loops: [{ id: "web-id", said: "shop-web-1 was restarted 12 times" }] },
     "drifted",
