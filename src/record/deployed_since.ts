@@ -5,12 +5,8 @@ import { recordedOwner } from "./recorded_owner.ts";
 /** The parts of the ledger that tell by which context of its engine a stack was deployed last. */
 export type DeploymentsOfLedger = Pick<Ledger, "owners" | "current" | "history" | "decisions">;
 
-/** Newest releases among which the last good one is looked for, and decisions for the last look of a source. */
-const MOST_LOOKED_AT = 100;
-/** What decides about a stack without a look at what its source wants. */
-const WITHOUT_SOURCE: ReadonlySet<string> = new Set([
-  ...["job", "recovery", "reconciliation", "rollback", "project"],
-]);
+/** Newest releases among which the last good one is looked for. */
+const MOST_LOOKED_AT = 20;
 
 /**
  * The context by which a stack's owner has deployed it later than by its own, where both lead to one engine, or
@@ -23,11 +19,8 @@ const WITHOUT_SOURCE: ReadonlySet<string> = new Set([
  */
 export function deployedSinceBy(ledger: DeploymentsOfLedger, key: StackKey): string | undefined {
   const contexts = ledger.owners.contextsBeside(key);
-  if (contexts.length === 0) return undefined;
-  const [newest] = ledger.history(key, 1);
+  const [newest] = contexts.length === 0 ? [] : ledger.history(key, 1);
   if (newest === undefined) return undefined;
-  const looked = lastLook(ledger, key);
-  const own = Math.max(newest.createdAt.getTime(), looked.named);
   const owner = recordedOwner(ledger, key);
   return contexts.find((context) => {
     const there = { ...key, context };
@@ -36,19 +29,12 @@ export function deployedSinceBy(ledger: DeploymentsOfLedger, key: StackKey): str
       formerOwner(each, owner) === undefined
     );
     if (last === undefined) return false;
+    const looked = ledger.decisions.lastLook(key);
     // Where both contexts are named, neither is more so by a look that changed nothing.
-    const named = looked.isUnnamed ? lastLook(ledger, there).named : 0;
+    const named = looked.isUnnamed ? ledger.decisions.lastLook(there).namedAt : 0;
+    const own = Math.max(newest.createdAt.getTime(), looked.namedAt);
     return Math.max(last.createdAt.getTime(), named) > own;
   });
-}
-
-/** The last time at which a stack's source named it, and nothing was to be done; and whether it does not any more. */
-function lastLook({ decisions }: Pick<Ledger, "decisions">, key: StackKey) {
-  const looks = decisions.of(key, MOST_LOOKED_AT).filter(({ kind, reason, trigger }) =>
-    kind === "skip" && reason !== "superseded" && !WITHOUT_SOURCE.has(trigger)
-  );
-  const named = looks.find(({ reason }) => reason !== "unnamed")?.lastAt.getTime() ?? 0;
-  return { named, isUnnamed: looks[0]?.reason === "unnamed" };
 }
 
 /**
