@@ -31,15 +31,24 @@ import { withFiles } from "./beyond_digests.ts";
 import { pointImages } from "./stack_mode.ts";
 import { isStrangers, requireOwnership } from "./stack_owner.ts";
 
+/** A stack by all contexts of its engine, the asked one first: what a person wants of it holds for each. */
+function byAllContexts({ owners }: PipelineParts["ledger"], key: StackKey): StackKey[] {
+  return [key, ...owners.contextsBeside(key).map((context) => ({ ...key, context }))];
+}
+
 /** The hold of a stack that a person stopped: nothing of it is repaired, either, but it may be removed. */
 export function stoppedHold(
   { ledger }: Pick<PipelineParts, "ledger">,
   { key, deployment: { pause, destroy } }: Pick<Target, "key" | "deployment">,
 ): Hold | undefined {
   if (!pause && destroy.enabled) return undefined;
-  const since = ledger.stops.get(key);
-  if (since === undefined) return undefined;
-  return pausedHold(formatPersonStop(key, since), "stopped over the API");
+  for (const each of byAllContexts(ledger, key)) {
+    const since = ledger.stops.get(each);
+    if (since !== undefined) {
+      return pausedHold(formatPersonStop(each, since), "stopped over the API");
+    }
+  }
+  return undefined;
 }
 
 /** The hold of a stack that a person holds: its deployed release is still repaired. */
@@ -47,11 +56,12 @@ export function personHold(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
 ): Hold | undefined {
-  const hold = ledger.holds.get(key);
+  const by = byAllContexts(ledger, key).find((each) => ledger.holds.get(each) !== undefined) ?? key;
+  const hold = ledger.holds.get(by);
   if (hold === undefined) return undefined;
   const told = hold.reason === "" ? "" : `: ${hold.reason}`;
   const paused = pausedHold(
-    `${key.name} is ${formatPersonHold(hold, key)}`,
+    `${key.name} is ${formatPersonHold(hold, by)}`,
     `held by a person${told}`,
   );
   return hold.until === undefined ? paused : { ...paused, retryAt: hold.until };

@@ -19,7 +19,7 @@ import { endOf } from "./decision.ts";
 import { finishDestroy } from "./destroy/finish_destroy.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
-import { type Slot, stackAsOwner, within } from "../system/mod.ts";
+import { type Slot, stackAsOwner, stackFields, within } from "../system/mod.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
 import { clearFreeHandOver } from "./owner/clear_hand_over.ts";
@@ -53,14 +53,13 @@ export async function recover(
   const away = await awayContexts(anyParts, asked, signal);
   const finish = async (intent: Intent) => {
     let found = whatWasOpen(anyParts, intent, listeners);
-    const log = anyParts.log.with({ stack: intent.key.name, context: intent.key.context });
     try {
       const parts = await partsFor(anyParts, intent.key, signal);
       const resume = async (within: AbortSignal, ask: () => void) => {
         ask();
         within.throwIfAborted();
-        const asking = () => (ask(), requireDeployedHere(ledger, intent.key, "deployed"));
-        const go = (slot: Slot) => resumeWithEngine(parts, found, { slot, ask: asking }, within);
+        const still = () => (ask(), requireDeployedHere(ledger, intent.key, "deployed"));
+        const go = (slot: Slot) => resumeWithEngine(parts, found, { slot, ask: still }, within);
         await parts.deploying.run(go, within, found.holder);
       };
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
@@ -69,7 +68,8 @@ export async function recover(
         const taken = ledger.takeUp(intent);
         if (taken === undefined) return;
         found = { ...found, intent: taken };
-        log.warning(resumed(found), { revision: found.recorded?.revision.id });
+        const revision = found.recorded?.revision.id;
+        parts.log.warning(resumed(found), { ...stackFields(stackAsOwner(intent.key)), revision });
         await whileIntended(parts, taken, resume, signal);
       }, signal);
     } catch (thrown) {
@@ -101,15 +101,14 @@ export async function recoverStack(
   key: StackKey,
   signal: AbortSignal,
 ): Promise<void> {
-  const { context, name } = key;
   const { waitsFor = (each) => each !== DEFAULT_CONTEXT } = parts;
-  const isIt = (each: StackKey) => each.context === context && each.name === name;
-  if (waitsFor(context) || parts.ledger.isCutOff(key)) {
+  const isIt = (each: StackKey) => formatStackKey(each) === formatStackKey(key);
+  if (waitsFor(key.context) || parts.ledger.isCutOff(key)) {
     await recover(parts, listeners, signal, isIt);
   }
 }
 
-/** Milliseconds after which an engine that says nothing counts as away: everybody waits for the answer. */
+/** Milliseconds after which an engine that says nothing counts as away. */
 export const AWAY_MS = 15_000;
 
 /** The contexts of open intents whose engines cannot be asked now, with the errors. */
@@ -294,7 +293,7 @@ async function bringStillOwn(parts: PipelineParts, recorded: RecordedRelease, si
   return next;
 }
 
-/** The plan for the rest of an interrupted rollout; services it may have replaced are verified. */
+/** The plan for the rest of an interrupted rollout; services that it may have replaced are seen healthy first. */
 async function planRest(
   { host: { engine }, ledger }: PipelineParts,
   { key, ranBefore, options: { removeOrphans = false } }: Intent,
@@ -312,7 +311,6 @@ async function planRest(
     ? startAgain(plan.services, ranBefore, { desired, observed })
     : plan.services;
   const digests = new Map(deployed?.map((each) => [each.name, each.digest]));
-  // Services that it may have replaced already, without having seen them healthy.
   const verify = desired.filter(({ name, digest }) => digests.get(name) !== digest)
     .map(({ name }) => name);
   const summary = summarise(services) || "its containers had been made already";

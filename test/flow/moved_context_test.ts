@@ -58,6 +58,24 @@ describe("a stack whose context changed to another one of its engine", () => {
       assert.match(theirs.out, /^synced /m);
     }));
 
+  for (const wish of ["hold", "stop"]) {
+    it(`is not deployed by the new one while a person has it under a ${wish}`, () =>
+      inWorld("fake", async (world) => {
+        second(world);
+        await commit(world, shop("1"));
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        if (wish === "hold") await commandTo(world, 0, ["hold", world.stack]);
+        else {
+          const path = `/v1/api/project/${world.stack}/stop`;
+          assert.equal((await world.request(path, { method: "POST" })).status, 200);
+        }
+        await commit(world, shop("2"), { context: "same" });
+        await pollTo(world, "skipped");
+        assert.deepEqual(await ids(world), before);
+      }));
+  }
+
   it("is neither rolled back nor removed by the former one, which can be forgotten", () =>
     inWorld("fake", async (world) => {
       await moved(world);
