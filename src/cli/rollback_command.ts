@@ -14,6 +14,8 @@ export const rollbackCommand: Command = {
 Deploys a recorded release again, by default the good one before the current. Updates then leave the
 stack alone until a commit changes its inputs, or until stackwright resume or unpin. The good one
 before the current is the newest that differs from it. A hold does not keep a person from this.
+Services that the release which is left had added are removed; other orphans stay where the
+deployment says remove_orphans: false.
 A release that failed before is deployed only when its number is given, with a warning first.
 Releases of a former owner of the stack are not deployed: see stackwright adopt --help.
 

@@ -25,7 +25,7 @@ export function formatDrift(drift: Drift): string {
   const { service, container, field, wanted, found } = drift;
   if (isOrphan(drift)) {
     return `container ${container?.name} (service ${found}) is an orphan that was kept: Stackwright did not ` +
-      "make it, and the next commit that changes the stack removes it (remove_orphans)";
+      "make it, and the next commit that changes the stack removes it, unless it has remove_orphans: false";
   }
   const what = container === undefined ? `service ${service}` : `container ${container.name}`;
   return `${what}: ${field}: ${found} instead of ${wanted}`;

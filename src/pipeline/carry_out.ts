@@ -72,6 +72,7 @@ export async function carryOut(
     ranBefore: runningServices(work.observed),
     there: [...new Set(work.observed.containers.map(({ service }) => service))],
     removeOrphans: work.removeOrphans,
+    undoes: work.undone !== undefined,
     starts: work.starts === true,
     ...(release.swarm === undefined && work.images !== undefined ? { images: work.images } : {}),
     ...(pin === undefined ? {} : { pin }),

@@ -4,6 +4,7 @@ import {
   isStackwrightError,
   type ObservedStack,
   type Progress,
+  type ReleaseService,
   type RunJob,
   type RunReporter,
   type SourceRequest,
@@ -135,6 +136,8 @@ export interface DecidedRollout
   /** Images by service (swarm: with digests); a service without one keeps its image. */
   readonly images?: Readonly<Record<string, string>>;
   readonly removeOrphans: boolean;
+  /** The services of the good release that a person rolls back: what it added goes in any case. */
+  readonly undone?: readonly ReleaseService[] | undefined;
   readonly pruneImages: boolean;
   /** Whether no person asked for the rollout: then a failure counts for the retry policy. */
   readonly automatic: boolean;

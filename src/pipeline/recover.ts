@@ -296,7 +296,7 @@ async function bringStillOwn(parts: PipelineParts, recorded: RecordedRelease, si
 /** The plan for the rest of an interrupted rollout; services that it may have replaced are seen healthy first. */
 async function planRest(
   { host: { engine }, ledger }: PipelineParts,
-  { key, ranBefore, options: { removeOrphans = false } }: Intent,
+  { key, ranBefore, options: { removeOrphans = false, undoes = false } }: Intent,
   release: Release,
   signal: AbortSignal,
 ) {
@@ -306,7 +306,8 @@ async function planRest(
   const desired = release.services;
   const current = ledger.current(key);
   const deployed = current && ledger.services(current);
-  const plan = planFor(release, observed, { kind: "resumed", deployed, removeOrphans });
+  const undone = undoes ? deployed : undefined;
+  const plan = planFor(release, observed, { kind: "resumed", deployed, removeOrphans, undone });
   const services = release.swarm === undefined
     ? startAgain(plan.services, ranBefore, { desired, observed })
     : plan.services;
@@ -314,5 +315,5 @@ async function planRest(
   const verify = desired.filter(({ name, digest }) => digests.get(name) !== digest)
     .map(({ name }) => name);
   const summary = summarise(services) || "its containers had been made already";
-  return { summary, services, verify, observed, removeOrphans };
+  return { summary, services, verify, observed, removeOrphans, undone };
 }

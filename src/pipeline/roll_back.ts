@@ -30,7 +30,8 @@ interface RollbackRequest {
 
 /**
  * Deploys a recorded release again, from the ledger and the disk, and pins it: updates leave the
- * stack alone until a commit with other inputs than the one it was rolled back from arrives. Waits
+ * stack alone until a commit with other inputs than the one it was rolled back from arrives. Other orphans than
+ * what the current release added stay where its deployment says so. Waits
  * for a process that is changing the stack. Nothing that runs is touched before files and images
  * are there.
  *
@@ -65,9 +66,12 @@ async function attempt(
   requireDeployedHere(parts.ledger, key, "rolled back");
   const { current, wanted } = chooseRelease(parts.ledger, key, number);
   requireModeOf(key, wanted, current);
+  const undone = parts.ledger.services(current);
+  const removeOrphans = parts.ledger.reconciliations.removesOrphans(key);
   const why = {
     kind: "put_back",
-    deployed: parts.ledger.services(current),
+    deployed: undone,
+    removeOrphans,
     images: wanted.images,
     ran: current.images,
   } as const;
@@ -82,7 +86,8 @@ async function attempt(
   const because = reason === "" ? "" : ` (${reason})`;
   const hasFailed = wanted.status === "failed" || wanted.status === "rolled_back";
   const failed = hasFailed ? ", which failed before" : "";
-  return await carryOutTold(parts, teller, { ...ready, removeOrphans: true, since, pin }, {
+  const work = { ...ready, removeOrphans, undone, since, pin };
+  return await carryOutTold(parts, teller, work, {
     wanted,
     decided: `back to release ${wanted.number}${failed}${because}: ${message}`,
     done: `release ${wanted.number} again: ${message}`,

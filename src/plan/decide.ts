@@ -119,7 +119,7 @@ function decideOrphans(input: Judged): ServicePlan[] {
   const desired = new Set(input.desired.map((each) => each.name));
   const all = everything(input.observed);
   const surplus = all.filter((each) => !desired.has(each.service));
-  if (!input.policy.removeOrphans) return takenBack(surplus, input.takenBack ?? []);
+  if (!input.policy.removeOrphans) return takenBack(surplus, input);
   const orphans = new Set(surplus.map((each) => each.service));
   // An unmanaged stack is adopted as it is: services that its owner left there stay this time.
   if (input.previous === undefined && input.ours.size === 0) {
@@ -151,18 +151,22 @@ function isInactive(name: string, { inactive = [] }: DecideInput): boolean {
   return inactive.includes(name);
 }
 
-/** Removals of services that a failed release added; an older orphan has another digest. */
+/** Removals of services that the release which is left added; an older orphan has another digest. */
 function takenBack(
   surplus: readonly Pick<ObservedContainer, "service" | "labels">[],
-  services: readonly ReleaseService[],
+  { takenBack: failed = [], undone = [] }: DecideInput,
 ): ServicePlan[] {
-  const made = services.filter(({ name, digest }) =>
+  const made = [...failed, ...undone].filter(({ name, digest }) =>
     surplus.some((each) => each.service === name && each.labels[LABELS.digest] === digest)
   );
   return made.map(({ name }) => ({
     name,
     action: "remove" as const,
-    because: ["the release that failed had added it"],
+    because: [
+      undone.length === 0
+        ? "the release that failed had added it"
+        : "the release that is left had added it",
+    ],
   }));
 }
 

@@ -23,6 +23,8 @@ export interface DecideInput {
    * removed, whatever the policy says about orphans.
    */
   readonly takenBack?: readonly ReleaseService[];
+  /** The services of a good release that a person rolls back; as {@link DecideInput.takenBack}. */
+  readonly undone?: readonly ReleaseService[];
   /** Image that each service would run if it were replaced now; only where a name may lead to another one. */
   readonly images: Readonly<Record<string, string>>;
   /** Images that the deployed release ran: containers do not show those of hooks and of mounts. */

@@ -24,12 +24,18 @@ export type Why =
   | { readonly kind: "repaired" }
   /** The deployed release, with containers of the `asked` services recreated for a person. */
   | { readonly kind: "recreated"; readonly asked: readonly string[] }
-  /** The release of an interrupted rollout, which was to remove orphans or not. */
-  | { readonly kind: "resumed"; readonly deployed: Deployed; readonly removeOrphans: boolean }
-  /** An earlier release that a person rolls back to. */
+  /** The release of an interrupted rollout, which was to remove orphans or not, or what the `undone` one added. */
+  | {
+    readonly kind: "resumed";
+    readonly deployed: Deployed;
+    readonly removeOrphans: boolean;
+    readonly undone?: Deployed;
+  }
+  /** An earlier release that a person rolls back to: what the deployed one added goes, whatever the policy is. */
   | {
     readonly kind: "put_back";
     readonly deployed: Deployed;
+    readonly removeOrphans: boolean;
     readonly images: Images;
     readonly ran: Images;
   }
@@ -63,12 +69,13 @@ export function planFor(
       return decide({ ...common, previous: desired, policy: leaving, asked: why.asked });
     case "resumed": {
       const policy = { removeOrphans: why.removeOrphans };
-      return decide({ ...common, previous: why.deployed ?? desired, policy });
+      const { deployed = desired, undone = [] } = why;
+      return decide({ ...common, previous: deployed, undone, policy });
     }
     case "put_back": {
-      const policy = { removeOrphans: true };
-      const { deployed: previous, images, ran } = why;
-      return decide({ ...common, previous, policy, images, ran });
+      const { deployed: previous, removeOrphans, images, ran } = why;
+      const policy = { removeOrphans };
+      return decide({ ...common, previous, undone: previous ?? [], policy, images, ran });
     }
     case "taken_back": {
       const { failed, removeOrphans, images = {}, ran = {} } = why;

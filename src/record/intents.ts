@@ -14,8 +14,8 @@ export interface Intent {
   /** The owner in whose name a stack is destroyed; a release names its own. Earlier versions recorded none. */
   readonly by?: StackOwner | undefined;
   /**
-   * What a destroy removes besides containers and networks; `removeOrphans` of a deploy, and `starts` of one
-   * whose success ends a person's stop.
+   * What a destroy removes besides containers and networks; `removeOrphans` of a deploy, `undoes` of one that
+   * removes what the current release has added, and `starts` of one whose success ends a person's stop.
    */
   readonly options: Readonly<Record<string, boolean>>;
   /** Services that ran when a deploy began; those that it stops are started again. */

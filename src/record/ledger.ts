@@ -24,6 +24,8 @@ interface Begun {
   readonly there?: readonly string[];
   /** Whether to remove services that the release does not have. */
   readonly removeOrphans?: boolean;
+  /** Whether to remove in any case what the current release has added. */
+  readonly undoes?: boolean;
   /** Whether its success ends a person's stop of before; one that comes later is another. */
   readonly starts?: boolean;
   /** Ids of the images built for it, by service: their names may lead to other images later. */
@@ -247,8 +249,8 @@ export class Ledger extends LedgerIntents {
     const { ranBefore = [], there = [], images = {}, owner = this.#ownerOf(key) } = begun;
     const releaseId = this.ids.next();
     const id = this.ids.next();
-    const { removeOrphans = false, starts = false } = begun;
-    const options = { removeOrphans, ...(starts && { starts }) };
+    const { removeOrphans = false, starts = false, undoes = false } = begun;
+    const options = { removeOrphans, ...(starts && { starts }), ...(undoes && { undoes }) };
     const left = this.intents.unsettled(key);
     const startable = new Set([...there, ...release.services.map(({ name }) => name)]);
     const leftStopped = left?.ranBefore.filter((name) => startable.has(name)) ?? [];

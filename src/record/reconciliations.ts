@@ -1,4 +1,5 @@
 import {
+  type Deployment,
   type Drift,
   type EngineVerdict,
   formatStackKey,
@@ -27,13 +28,22 @@ interface RestartedContainer {
   readonly container: string;
 }
 
+/** How a stack reacts, and whether what puts an earlier release back removes orphans. */
+type Settled = ReconciliationOptions & Partial<Pick<Deployment, "removeOrphans">>;
+
 /** Records how each stack, as deployed, reacts to events of its containers, with restarts and drift. */
 export class Reconciliations extends RedactedTable {
   /** How a stack reacts; `undefined` when nothing was recorded, or that is suspended. */
-  get(key: StackKey): ReconciliationOptions | undefined {
+  get(key: StackKey): Settled | undefined {
     const row = this.database.rowOf("reconciliations", key);
     const { isSuspended, ...options } = row ? jsonIn(row, "options") : { isSuspended: true };
     return isSuspended ? undefined : { drift: "report", ...options };
+  }
+
+  /** Whether a stack's deployment removes orphans; false where nothing was recorded, as by older versions. */
+  removesOrphans(key: StackKey): boolean {
+    const row = this.database.rowOf("reconciliations", key);
+    return row !== undefined && jsonIn(row, "options")["removeOrphans"] === true;
   }
 
   /** Has a stack not react until it is resumed or settled, and forgets its restarts and drift. */
@@ -54,7 +64,7 @@ export class Reconciliations extends RedactedTable {
   }
 
   /** Records how a stack reacts; writes only changes. */
-  settle(key: StackKey, options: ReconciliationOptions): void {
+  settle(key: StackKey, options: Settled): void {
     if (JSON.stringify(this.get(key)) === JSON.stringify(options)) return;
     this.database.put("reconciliations", key, { options: JSON.stringify(options) });
   }

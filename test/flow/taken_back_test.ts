@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { badService } from "./bad_service.ts";
-import { rows } from "./commands.ts";
+import { commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { actions, commit, inWorld, pollTo, states } from "./steps.ts";
 import { until } from "./until.ts";
@@ -30,6 +30,18 @@ for (const engine of await engines()) {
         assert.equal(actions(failed)["worker"], "create");
         assert.match(JSON.stringify(failed), /the previous release was put back/);
         assert.deepEqual(await states(world), before);
+      }));
+
+    it("go when a person rolls it back although orphans stay, and an orphan of before stays", () =>
+      inWorld(engine, async (world) => {
+        const web = (number: string) => service({ labels: { number } });
+        await deploy(world, { old: service(), web: web("1") }, "succeeded");
+        await deploy(world, { web: web("2") }, "succeeded");
+        await deploy(world, { web: web("3"), worker: service() }, "succeeded");
+        assert.deepEqual(Object.keys(await states(world)), ["old-1", "web-1", "worker-1"]);
+        const { out } = await commandTo(world, 0, ["rollback", world.stack]);
+        assert.equal(out, `${world.stack} is back at release 2 (recreate web; remove worker)\n`);
+        assert.deepEqual(Object.keys(await states(world)), ["old-1", "web-1"]);
       }));
 
     if (engine === "real") return;

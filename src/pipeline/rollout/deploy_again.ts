@@ -83,7 +83,7 @@ export async function carryOutTold(
   teller: Teller,
   { onDisk, plan, observed, images, ...work }:
     & ReadyAgain
-    & Pick<MarkedRollout, "removeOrphans" | "remembers" | "since" | "pin">,
+    & Pick<MarkedRollout, "removeOrphans" | "undone" | "remembers" | "since" | "pin">,
   { wanted, decided, done, doing }: SaidAgain,
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {

@@ -15,7 +15,7 @@ export function rolloutParts(
   moved: Pick<Why & { readonly kind: "taken_back" }, "images" | "ran"> = {},
 ): RolloutParts {
   const { host: { engine, backend }, clock, log, options: { watchMs } } = parts;
-  const { next, progress, removeOrphans, slot = NO_SLOT } = work;
+  const { next, progress, removeOrphans, undone, slot = NO_SLOT } = work;
   return {
     ...{ engine, backend: backend(engine), clock, log, progress, slot },
     watchMs,
@@ -30,9 +30,9 @@ export function rolloutParts(
       work.ask?.();
       // What was there before a release that failed goes with the next good one.
       const back = release === next.release
-        ? { removeOrphans }
-        : { removeOrphans: false, ...moved };
-      const why = { kind: "taken_back", failed, ...back } as const;
+        ? { removeOrphans, failed: undone ?? failed }
+        : { removeOrphans: false, failed, ...moved };
+      const why = { kind: "taken_back", ...back } as const;
       return planFor(release, observed, why).services;
     },
     fetchImages: async (onDisk, services, signal) => {

@@ -42,7 +42,7 @@ describe("listedDrift()", () => {
     ],
     ["one that somebody added", [webContainer(), containerOf("extra", { labels: {} })], [
       "container stack-extra-1 (service extra) is an orphan that was kept: Stackwright did not make it, " +
-      "and the next commit that changes the stack removes it (remove_orphans)",
+      "and the next commit that changes the stack removes it, unless it has remove_orphans: false",
     ]],
     ["nothing of what somebody started of an inactive profile", [
       webContainer(),

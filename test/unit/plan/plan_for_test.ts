@@ -51,13 +51,34 @@ describe("planFor()", () => {
       "create db; remove old",
     ],
     [
-      "a release that a person puts back removes what came after it",
-      { kind: "put_back", deployed: FORMER, images: {}, ran: {} },
+      "a release that a person puts back removes orphans where the deployment does",
+      { kind: "put_back", deployed: WANTED, removeOrphans: true, images: {}, ran: {} },
+      "create db; remove old",
+    ],
+    [
+      "a release that a person puts back leaves older orphans where they are to stay",
+      { kind: "put_back", deployed: WANTED, removeOrphans: false, images: {}, ran: {} },
+      "create db",
+    ],
+    [
+      "a release that a person puts back removes what the one that is left had added",
+      { kind: "put_back", deployed: FORMER, removeOrphans: false, images: {}, ran: {} },
+      "create db; remove old",
+    ],
+    [
+      "a rollback that is finished later removes what the release that is left had added",
+      { kind: "resumed", deployed: FORMER, removeOrphans: false, undone: FORMER },
       "create db; remove old",
     ],
     [
       "a release that a person puts back runs the image that it ran",
-      { kind: "put_back", deployed: FORMER, images: { web: "sha256:older" }, ran: {} },
+      {
+        kind: "put_back",
+        deployed: FORMER,
+        removeOrphans: false,
+        images: { web: "sha256:older" },
+        ran: {},
+      },
       "create db; recreate web; remove old",
     ],
     [
@@ -88,6 +109,7 @@ describe("planFor()", () => {
         ["a release that a person puts back", {
           kind: "put_back",
           deployed: FORMER,
+          ...removing,
           images: {},
           ran: {},
         }],
@@ -129,7 +151,7 @@ describe("planFor()", () => {
       ],
       [
         "replaces it where a person puts a release back that ran another",
-        { kind: "put_back", deployed, images: older, ran: newer },
+        { kind: "put_back", deployed, removeOrphans: false, images: older, ran: newer },
         ["image tool:1, of a hook or mounted, moved from newer to older"],
       ],
       [
