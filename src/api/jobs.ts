@@ -4,12 +4,13 @@ import {
   errors,
   filled,
   formatDuration,
+  formatPersonStop,
   type ObservedContainer,
   requestError,
   type StackKey,
   stackKey,
 } from "../model/mod.ts";
-import type { RunStore } from "../record/mod.ts";
+import type { Ledger, RunStore } from "../record/mod.ts";
 import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { contextInput } from "./context.ts";
@@ -43,6 +44,7 @@ export interface JobOperationParts extends RunWorkParts {
   /** The jobs of a context, sorted by stack and name. */
   readonly jobs: (context: string, signal: AbortSignal) => Promise<readonly JobFacts[]>;
   readonly runs: Pick<RunStore, "list">;
+  readonly ledger: Ledger;
 }
 
 /** A scheduled job in an answer; empty or unknown fields are absent. */
@@ -108,7 +110,7 @@ const runInput = z.strictObject({
 
 /**
  * Runs a job now. A call throws `not_found` for an unknown name, and `conflict` for a job that is
- * disabled, or a name that several jobs have.
+ * disabled or of a stack that a person stopped, or a name that several jobs have.
  */
 export function runJobOperation(parts: JobOperationParts): Operation<RunResult> {
   return defineOperation({
@@ -123,6 +125,12 @@ export function runJobOperation(parts: JobOperationParts): Operation<RunResult> 
     const { context: where } = stackKey(context, "jobs");
     const { key, service } = chosen(await parts.jobs(where, call.signal), name, stack);
     return await audited(call, { action: "run a job of", what: "stack", key }, async () => {
+      const stopped = parts.ledger.stops.get(key);
+      if (stopped !== undefined) {
+        throw errors.conflict(
+          `the job was not run: ${formatPersonStop(key, stopped)}; start it first`,
+        );
+      }
       const result = await runWork(askedJob({ key, service }, wait), parts, call);
       const isComplete = result.outcome === "complete";
       return isComplete ? { ...result, message: "scheduled job triggered" } : result;

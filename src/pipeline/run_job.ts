@@ -41,7 +41,7 @@ import { measuredJob } from "../tell/mod.ts";
 
 /** What is said of a run of a job that the end of this process does not end. */
 const LEFT = "left running; the next start takes it over";
-/** What is said of a run that is due while a person has the stack stopped. */
+/** What is said of a run while a person has the stack stopped. */
 const STOPPED =
   "not run: its stack was stopped over the API; its jobs run again once that is started";
 
@@ -49,7 +49,7 @@ const STOPPED =
  * Runs a job: starts its own container, or makes one for the run, and waits for its end. Services
  * that it stops are started again in any case. A failure is reported as the target's; the end of
  * the run is returned where it is none: where the next process takes it over, and where it is due by its
- * schedule while a person has the stack stopped.
+ * schedule while a person has the stack stopped. One that a person asked for is refused then.
  */
 export async function runJob(
   anyParts: PipelineParts,
@@ -64,9 +64,11 @@ export async function runJob(
     tell("skipped", message);
     return { status: "skipped", message };
   };
+  const ofStopped = () =>
+    work.origin === "automatic" ? skipped(STOPPED) : tell("failed", `the job was ${STOPPED}`);
   const owner = recordedOwner(anyParts.ledger, key)?.source;
   if (owner !== undefined) reporter.describe({ owner });
-  if (isOfStopped(anyParts, work)) return skipped(STOPPED);
+  if (isOfStopped(anyParts, work)) return ofStopped();
   tell("pending", "starting");
   let code: number | undefined;
   let failed = true;
@@ -86,7 +88,7 @@ export async function runJob(
     const end = await runThrough(parts, made, { work, spec, by, progress }, signal);
     if (end === "stopped") {
       failed = false;
-      return skipped(STOPPED);
+      return ofStopped();
     }
     code = end;
     if ((code ?? 0) !== 0) {
@@ -108,10 +110,9 @@ export async function runJob(
   }
 }
 
-/** Whether a job is due by its schedule in a stack that a person stopped; what runs already is ended. */
+/** Whether a job is to begin in a stack that a person stopped; what runs already is ended. */
 function isOfStopped({ ledger }: Pick<PipelineParts, "ledger">, work: RunJob): boolean {
-  const isDue = work.origin === "automatic" && work.adopts === undefined;
-  return isDue && ledger.stops.get(work.key) !== undefined;
+  return work.adopts === undefined && ledger.stops.get(work.key) !== undefined;
 }
 
 /**

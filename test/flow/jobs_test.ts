@@ -155,6 +155,18 @@ describe("scheduled jobs on the fake engine", () => {
       assert.equal((await run(world, "good")).status, 200);
       assert.match((await run(world, "bad")).text, /bad ran and exited with status 7$/);
       assert.equal((await run(world, "off")).status, 409);
+      const project = (action: string) =>
+        world.request(`/v1/api/project/${world.stack}/${action}`, { method: "POST" });
+      assert.equal((await project("stop")).status, 200);
+      for (const query of ["", "?wait=true"]) {
+        const { status, error, text } = await run(world, "good", query);
+        assert.equal(status, 409);
+        assert.match(
+          `${error} ${text}`,
+          /was not run: .* was stopped over the API .*; start it first/,
+        );
+      }
+      assert.equal((await project("start")).status, 200);
       const [bad, good, off1] = await jobsOf(world);
       assert.deepEqual([bad?.status, good?.status], ["exited (7)", "exited (0)"]);
       assert.deepEqual([off1?.enabled, off1?.next_run_at], [false, undefined]);

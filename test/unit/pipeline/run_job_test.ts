@@ -7,6 +7,7 @@ import {
   JOB_INFIX,
   LABELS,
   MANAGER,
+  type RunJob,
   stackKey,
 } from "../../../src/model/mod.ts";
 import type { JobParts } from "../../../src/pipeline/parts.ts";
@@ -29,6 +30,7 @@ async function runOfEvil(
     readonly onLock: (name: string) => void;
   },
   adopts?: string,
+  origin: RunJob["origin"] = "automatic",
 ): Promise<string> {
   const parts = {
     host: { engine, info: engine.info, own: () => Promise.resolve(undefined) },
@@ -60,7 +62,7 @@ async function runOfEvil(
     jobs as unknown as JobParts,
     {
       work: {
-        ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
+        ...{ kind: "job", trigger: "scheduled_job", origin },
         ...{ key: stackKey("", "evil"), service: "job" },
         ...(adopts === undefined ? {} : { adopts }),
       },
@@ -77,26 +79,41 @@ async function runOfEvil(
 }
 
 describe("runJob()", () => {
-  it("runs nothing by its schedule while a person has the stack stopped, and is no failure then", async () => {
-    const ledger = createMemoryLedger(createFakeClock());
-    const key = stackKey("", "shop");
-    ledger.stops.set(key, new Date(0));
-    const told: unknown[] = [];
-    const end = await runJob(
-      { ledger } as unknown as PipelineParts,
-      {} as JobParts,
-      {
-        work: {
-          ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
-          ...{ key, service: "backup" },
+  for (
+    const [origin, status, end] of [
+      ["automatic", "skipped", "skipped"],
+      // A person who asked is told that it was refused, as the API does at once.
+      ["manual", "failed", undefined],
+    ] as const
+  ) {
+    it(`runs nothing while a person has the stack stopped, and is ${status} where it is ${origin}`, async () => {
+      const ledger = createMemoryLedger(createFakeClock());
+      const key = stackKey("", "shop");
+      ledger.stops.set(key, new Date(0));
+      const told: string[] = [];
+      const ended = await runJob(
+        { ledger } as unknown as PipelineParts,
+        {} as JobParts,
+        {
+          work: {
+            ...{ kind: "job", trigger: "scheduled_job", origin },
+            ...{ key, service: "backup" },
+          },
+          reporter: {
+            describe: () => {},
+            target: ({ status, message }) => told.push(`${status}: ${message}`),
+          },
         },
-        reporter: { describe: () => {}, target: ({ status }) => told.push(status) },
-      },
-      new AbortController().signal,
-    );
-    assert.deepEqual([end?.status, told], ["skipped", ["skipped"]]);
-    assert.match(end?.message ?? "", /^not run: its stack was stopped over the API/);
-  });
+        new AbortController().signal,
+      );
+      assert.equal(ended?.status, end);
+      assert.equal(told.length, 1);
+      assert.match(
+        told[0] ?? "",
+        new RegExp(`^${status}: .*not run: its stack was stopped over the API`),
+      );
+    });
+  }
 
   it("asks for the containers of its job alone: each of hundreds may be about to run", async () => {
     const asked: LabelFilter[] = [];
@@ -239,6 +256,7 @@ describe("runJob()", () => {
     meanwhile: (ledger: ReturnType<typeof createMemoryLedger>) => void,
     other = "",
     before: typeof meanwhile = () => {},
+    origin: RunJob["origin"] = "automatic",
   ) => {
     const ledger = createMemoryLedger(createFakeClock());
     ledger.owners.settle(stackKey("", "evil"), { source: "evil", reference: "" });
@@ -269,7 +287,7 @@ describe("runJob()", () => {
       locked.push(name);
       if (other === "") meanwhile(ledger);
     };
-    const end = await runOfEvil({ engine, ledger, onLock });
+    const end = await runOfEvil({ engine, ledger, onLock }, undefined, origin);
     return { locked, stopped, end };
   };
 
@@ -303,14 +321,19 @@ describe("runJob()", () => {
     assert.deepEqual(stopped, []);
   });
 
-  it("runs nothing in a stack that a person stopped while the run waited for its lock", async () => {
-    const { stopped, end } = await stopping(
-      [runningContainer("shop", "web")],
-      (ledger) => ledger.stop(stackKey("", "evil")),
-    );
-    assert.match(end, /^not run: its stack was stopped over the API/);
-    assert.deepEqual(stopped, []);
-  });
+  for (const origin of ["automatic", "manual"] as const) {
+    it(`runs nothing in a stack that a person stopped while the ${origin} run waited for its lock`, async () => {
+      const { stopped, end } = await stopping(
+        [runningContainer("shop", "web")],
+        (ledger) => ledger.stop(stackKey("", "evil")),
+        "",
+        () => {},
+        origin,
+      );
+      assert.match(end, /not run: its stack was stopped over the API/);
+      assert.deepEqual(stopped, []);
+    });
+  }
 
   it("stops nothing that another source deployed while the run looked at another project", async () => {
     const { stopped, end } = await stopping(
