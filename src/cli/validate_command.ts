@@ -21,13 +21,14 @@ export const validateCommand: Command = {
 
 Checks every .stackwright*.yaml of the checkout (the current directory unless given), or where there
 is none .doco-cd*.yml: syntax, keys and values with their positions, that compose files and dotenv
-files exist, also those that compose files name, names that occur twice; and with auto-discovery the
-directories it finds, each with the file of its own merged. Of what compose files say it checks
-labels for Stackwright, misspelled keys, values of image, build, command, environment and ports that
-no compose takes, that what services name is defined (services, networks, volumes, configs, secrets)
-and no service whose profile is off, that each is made from something, and that the files of configs
-and secrets and the directories to build in exist, as far as the files tell; all else takes compose,
-and plan. Warns of what has no effect, and of jobs while SCHEDULER_ENABLED is false.
+files exist (but for stacks of another repository or reference), also those that compose files name,
+names that occur twice; and with auto-discovery the directories it finds, each with the file of its
+own merged. Of what compose files say it checks labels for Stackwright, misspelled keys, values of
+image, build, command, environment and ports that no compose takes, that what services name is
+defined (services, networks, volumes, configs, secrets) and no service whose profile is off, that
+each is made from something, and that the files of configs and secrets and the directories to build
+in exist, as far as the files tell; all else takes compose, and plan. Warns of what has no effect,
+and of jobs while SCHEDULER_ENABLED is false.
 
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 

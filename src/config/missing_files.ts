@@ -9,8 +9,13 @@ export async function missingFiles(checkout: Checkout, stack: DeclaredStack): Pr
   // A stack that is destroyed needs no files.
   if (stack.deployment.destroy.enabled) return [];
   const problems = await missingSideFiles(checkout, stack);
-  if (stack.deployment.repositoryUrl !== "") return problems;
+  if (isElsewhere(stack)) return problems;
   return [...await missingComposeFiles(checkout, stack), ...problems];
+}
+
+/** Whether a stack is deployed from another repository or reference than its configuration: not from this checkout. */
+function isElsewhere({ deployment: { repositoryUrl, reference } }: DeclaredStack): boolean {
+  return repositoryUrl !== "" || reference !== "";
 }
 
 async function missingComposeFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {
@@ -41,9 +46,7 @@ async function missingSideFiles(checkout: Checkout, stack: DeclaredStack): Promi
   for (const [key, names] of Object.entries(lists)) {
     for (const name of names) {
       const { from, path } = sideFilePlace(deployment, name);
-      // This checkout does not have the files of another repository.
-      const isElsewhere = from === "deployed" && deployment.repositoryUrl !== "";
-      if (isElsewhere || await checkout.exists(path)) continue;
+      if (from === "deployed" && isElsewhere(stack) || await checkout.exists(path)) continue;
       problems.push(problemAt(stack, key, `${path} does not exist`));
     }
   }

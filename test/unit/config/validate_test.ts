@@ -214,6 +214,11 @@ describe("validateCheckout", () => {
     ]);
     const { warnings } = await validateCheckout(checkout(files));
     assert.deepEqual(warnings.map(({ line, path }) => [line, path]), [[9, "oci"]]);
+    // What only another branch has is not in this checkout.
+    const branch = {
+      ".stackwright.yaml": "name: a\nreference: dev\nworking_dir: dev\nenv_files: [e]\n",
+    };
+    assert.deepEqual(await problems(branch), []);
   });
 
   it("validateCheckout() warns of mounts that are refused where nothing is there", async () => {
