@@ -36,7 +36,7 @@ no release of --releases-of, or when another owner has it by a context of the sa
     const back = was === undefined ? `, or stackwright forget ${formatStackArguments(key)}` : "";
     const unknown = known
       ? ""
-      : `; nothing of it was refused before: see that it is spelt right${back}`;
+      : `; no deployment of it was refused before (what a plan refuses is not kept): see that it is spelt right${back}`;
     const releases = of === "" ? "" : `, with the releases of ${of}`;
     const text = `${key.name} belongs to ${whose}${releases}${there}${unknown}\n`;
     return [{ owner, before, asked: known }, text];

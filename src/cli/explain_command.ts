@@ -54,8 +54,9 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
   const drift = (detail.drift ?? []).map(({ container, ...each }): Drift => (
     container === undefined ? each : { ...each, container: { id: "", name: container } }
   ));
-  // An orphan that was kept is none: the stack stays as it is called.
-  lines.push(...drift.map((each) => `${isOrphan(each) ? "" : "drift: "}${formatDrift(each)}`));
+  // An orphan that was kept is none: the stack stays as it is called, and its state names the first.
+  const told = drift.filter((each) => !isOrphan(each) || !detail.why.includes(formatDrift(each)));
+  lines.push(...told.map((each) => `${isOrphan(each) ? "" : "drift: "}${formatDrift(each)}`));
   const fields = drift.filter((each) => !isOrphan(each)).map(({ field }) => field);
   if (fields.length > 0) {
     lines.push(`  ${mendedBy(fields, detail)}`);

@@ -23,7 +23,7 @@ export function inTable(text: string, { redactor }: Pick<CommandIo, "redactor">)
 
 /** What a cut leaves: a command of ours, and that what is advised deletes data. */
 const KEPT =
-  /\bstackwright [a-z]+(?: [^\s;,()]+){0,3}|\b(?:both )?deletes? its volumes[^;,]{0,70}/g;
+  /\bstackwright [a-z]+(?: [^\s;,()]+){0,3}|\b(?:destroy: true, which )?deletes? its volumes[^;,]{0,70}/g;
 
 /**
  * A text of at most so many characters, cut in its middle: a cause stands at the end. A command in it

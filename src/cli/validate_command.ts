@@ -30,7 +30,8 @@ each is made from something, and that the files of configs and secrets and the d
 in exist, as far as the files tell; all else takes compose, and plan. Warns of what has no effect,
 and of jobs while SCHEDULER_ENABLED is false.
 
-Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
+Reads the files of all targets. Needs neither an engine nor a network. Honours
+DEPLOY_CONFIG_BASE_DIR.
 
 Writes what it finds to standard output. Exits 0 when everything is right, 1 when something is not.
 `,

@@ -131,10 +131,9 @@ function judge(
 
 /** A deleted document leaves no policy that says whether its stack may be removed. */
 const NOT_DISCOVERED =
-  "to have it removed, name it again with destroy: true, or remove its project over the API; " +
-  "both delete its volumes and what its containers wrote to relative mounts (./data), unless " +
-  "you write destroy: {enabled: true, remove_volumes: false}, or ask the API with ?volumes=false " +
-  "(in a swarm they always go)";
+  "to have it removed, name it again with destroy: {enabled: true, remove_volumes: false}, or with " +
+  "destroy: true, which deletes its volumes and ./data as well; over the API alike, with or without " +
+  "?volumes=false (in a swarm they always go)";
 
 /** Most stacks that are removed without confirmation. */
 const MOST_UNASKED_REMOVALS = 5;

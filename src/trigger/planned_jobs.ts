@@ -1,7 +1,7 @@
 import type { JobSpec } from "../config/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
-import { createPauses, type Log } from "../system/mod.ts";
+import { createPauses, createTimeFormat, type Log } from "../system/mod.ts";
 import { firstOfInterval, type IntervalStart } from "./interval_start.ts";
 import type { PollParts } from "./poll_parts.ts";
 import { isJobOf, type ScheduledJob } from "./scheduled_job.ts";
@@ -120,7 +120,7 @@ export class PlannedJobs {
     if (next === undefined || planned.next === undefined || next <= planned.next) return;
     logAbout(planned.job, this.#parts.log).warning(
       "a run of the job was refused, so it is run more rarely until that has an end",
-      { refused: refusals, next_run: next.toISOString() },
+      { refused: refusals, next_run: createTimeFormat(this.#parts.timeZone)(next) },
     );
   }
 
@@ -139,7 +139,7 @@ export class PlannedJobs {
     }
     const next = this.#firstOf(job, spec, look);
     this.#jobs.set(name, { job, spec, fingerprint, next, refusals: 0 });
-    const at = next?.toISOString() ?? "never";
+    const at = next === undefined ? "never" : createTimeFormat(this.#parts.timeZone)(next);
     logAbout(job, this.#parts.log).info("job scheduled", { schedule: spec.schedule, next_run: at });
     return true;
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { DeploymentDetail } from "../../../src/api/mod.ts";
 import { explainText } from "../../../src/cli/explain_command.ts";
+import { formatDrift } from "../../../src/model/mod.ts";
 
 const DETAIL: DeploymentDetail = {
   ...{ name: "blog", context: "default", state: "failed", why: "web exited with 1" },
@@ -53,6 +54,15 @@ describe("explainText()", () => {
     );
     const removed = linesOf({ drift, failure: { ...FAILURE, removal: true } });
     assert.match(removed[3] ?? "", /^ {2}not mended: it is being removed; it comes back if/);
+  });
+
+  it("says of a kept orphan once what its state says already", () => {
+    const container = "blog-old-1";
+    const drift = [{ service: "old", container, field: "service", wanted: "none", found: "old" }];
+    const orphan = formatDrift({ ...drift[0]!, container: { id: "", name: container } });
+    const said = (why: string) =>
+      linesOf({ drift, state: "synced", why }).join("\n").split(orphan).length - 1;
+    assert.deepEqual([said(`release 1 runs; ${orphan}`), said("release 1 runs")], [1, 1]);
   });
 
   it("says whose a stack is that was handed over, and who was refused it", () => {
