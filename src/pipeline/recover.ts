@@ -303,8 +303,7 @@ async function planRest(
   const observed = release.swarm === undefined
     ? await clearHalfReplaced(engine, key, signal)
     : await observe(engine, release, signal);
-  const desired = release.services;
-  const current = ledger.current(key);
+  const [desired, current] = [release.services, ledger.current(key)];
   const deployed = current && ledger.services(current);
   const undone = undoes ? deployed : undefined;
   const plan = planFor(release, observed, { kind: "resumed", deployed, removeOrphans, undone });
