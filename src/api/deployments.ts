@@ -24,7 +24,8 @@ export const deploymentView = z.strictObject({
   context: z.string().describe("Container context; `default` for the default one."),
   state: z.enum(STACK_STATES).describe(
     "synced: what runs is what the source says, as far as it was looked at. held: a person holds it " +
-      "back. orphaned: nothing names it any more, or another context of its engine has it. waiting: for a sync window. drifted: what runs is not what was deployed.",
+      "back. orphaned: nothing names it any more, or another context of its engine has it. waiting: " +
+      "for a sync window. drifted: what runs is not what was deployed.",
   ),
   why: z.string().describe("One sentence."),
   drifted: z.string().optional().describe(

@@ -171,9 +171,11 @@ export class Projects {
   }
 
   /**
-   * Makes the containers of a project anew from the deployed release, whether they run or not, and waits until all
-   * is healthy. `timeoutSeconds` bounds only the wait for a deployment under way: containers have their own time
-   * to stop, and the release its own to become healthy. Throws `not_found`, `conflict`, `timeout`, `deploy_failed`, and what the engine throws.
+   * Makes the containers of a project anew from the deployed release, whether they run or not, and
+   * waits until all is healthy. `timeoutSeconds` bounds only the wait for a deployment under way:
+   * containers have their own time to stop, and the release its own to become healthy.
+   *
+   * Throws `not_found`, `conflict`, `timeout`, `deploy_failed`, and what the engine throws.
    */
   async recreate(
     key: StackKey,

@@ -30,14 +30,14 @@ interface RollbackRequest {
 
 /**
  * Deploys a recorded release again, from the ledger and the disk, and pins it: updates leave the
- * stack alone until a commit with other inputs than the one it was rolled back from arrives. Other orphans than
- * what the current release added stay where its deployment says so. Waits
- * for a process that is changing the stack. Nothing that runs is touched before files and images
- * are there.
+ * stack alone until a commit with other inputs than the one it was rolled back from arrives. What the
+ * current release added goes; other orphans stay where its deployment says so. Waits for a process
+ * that is changing the stack. Nothing that runs is touched before files and images are there.
  *
  * Throws `not_found` when there is no such release, `conflict` when it is a former owner's or another
- * repository's, or another context of its engine has deployed the stack since, `source_invalid` when its files cannot be had,
- * `deploy_failed` when it does not become healthy; then what ran before is restored.
+ * repository's, or another context of its engine has deployed the stack since, `source_invalid` when
+ * its files cannot be had, `deploy_failed` when it does not become healthy; then what ran before is
+ * restored.
  */
 export async function rollBack(
   anyParts: PipelineParts,

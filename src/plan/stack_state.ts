@@ -86,7 +86,10 @@ export function judgeStack(asked: StackFacts): StackJudgement {
   return { ...judged, why, ...drifted, ...counts, drift };
 }
 
-/** Empty during a rollout, after one that was interrupted, and where another context has the stack. Leaves out inspected drift of containers that are gone. */
+/**
+ * Empty during a rollout, after one that was interrupted, and where another context has the stack. Leaves
+ * out inspected drift of containers that are gone.
+ */
 function differences(
   { current, observed, underWay, interrupted, elsewhere, changed = [] }: StackFacts,
 ): Drift[] {

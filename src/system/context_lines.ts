@@ -15,8 +15,9 @@ interface Share {
 
 /**
  * Bounds the lines about each context but the default one, however many jobs and changes its engine
- * tells of; a line that is longer than what is left is cut. Warnings and errors have a share of their own: a repository's build may print as much as the
- * other one allows. What a request did is always written, and so is the last line of all.
+ * tells of; a line that is longer than what is left is cut. Warnings and errors have a share of their
+ * own: a repository's build may print as much as the other one allows. What a request did is always
+ * written, and so is the last line of all.
  */
 export class ContextLines {
   readonly #put: (said: Said, most: number) => number;
