@@ -52,6 +52,9 @@ const containers = (broken = false): HttpServiceOptions => {
 const conflict = () => Promise.reject(new StackwrightError("conflict", "not from here"));
 const notFromHere: HttpServiceOptions = {
   ...containers(),
+  hold() {
+    throw new StackwrightError("conflict", "its last change was interrupted");
+  },
   recreate: conflict,
   destroyRecorded: conflict,
 };
@@ -342,6 +345,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     200: { init: post, options: containers() },
     400: { init: post, path: "/v1/api/project/shop/explode" },
     404: { init: post, path: "/v1/api/project/none/stop" },
+    409: { init: post, options: notFromHere },
     500: { init: post, options: containers(true) },
     503: { init: post, options: containers(), prepare: closing },
   },

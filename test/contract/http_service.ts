@@ -81,6 +81,8 @@ export interface HttpServiceOptions {
   readonly documents?: boolean;
   /** What projects act on; empty by default. */
   readonly engine?: MemoryEngine;
+  /** What a stop, start or restart of a project is told of its hold; nothing by default. */
+  readonly hold?: () => undefined;
   /** What making containers of a project anew comes to; done by default. */
   readonly recreate?: () => Promise<void>;
   /** Destroys a project that the ledger knows; none is known unless this is given. */
@@ -168,7 +170,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       change: (work) => intake.change(work),
       destroyRecorded: options.destroyRecorded ?? (() => Promise.resolve(undefined)),
       told: (_key, _action, work, signal) => work(signal),
-      hold: () => undefined,
+      hold: options.hold ?? (() => undefined),
       recreateRecorded: options.recreate ?? (() => Promise.resolve()),
       keptImages: () => Promise.resolve(new Set()),
     }),
