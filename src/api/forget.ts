@@ -2,7 +2,6 @@ import * as z from "zod";
 import {
   errors,
   formatRevision,
-  formatStackKey,
   requireNotHeld,
   type StackKey,
   type StackwrightError,
@@ -83,9 +82,7 @@ function stillThere({ context, name }: StackKey): StackwrightError {
 }
 
 function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isThere: boolean): void {
-  const isLeftOpen = ledger.interrupted().some((each) =>
-    formatStackKey(each.key) === formatStackKey(key)
-  );
+  const isLeftOpen = ledger.isCutOff(key);
   const isKnown = isLeftOpen || ledger.current(key) !== undefined ||
     ledger.decisions.of(key, 1).length > 0;
   if (!isKnown) throw unknownStack(key);

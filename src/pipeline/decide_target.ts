@@ -10,6 +10,7 @@ import { swarmNow } from "./decide/swarm_now.ts";
 import { removalHold, removalWish } from "./destroy/failed_removal.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { changedNetworks, lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
+import { once } from "./owner/claim.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
 import { decideHeld, paceOf, retryOf, stoppedHold, waitingHold } from "./hold.ts";
@@ -168,7 +169,7 @@ async function planRendered(
   const failed = parts.ledger.failures.get(key, askingSource(target))?.release;
   const earlier = { failed, deployed: recorded?.digest, observed };
   const decided = planAfterFailure(release, planned, earlier);
-  const previousModel = () => recorded && parts.ledger.open(recorded).model;
+  const previousModel = once(() => recorded && parts.ledger.open(recorded).model);
   const networks = changedNetworks(release.model, prepared.networks, previousModel);
   const made = { release, networks };
   const connected = await withNetworks(parts, made, decided, earlier, signal);

@@ -25,7 +25,7 @@ import { claimOf, withSeen } from "./owner/claim.ts";
 import { keeping, whose } from "./owner/whose.ts";
 import { keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
-import { isOpen, whileIntended } from "./waits.ts";
+import { whileIntended } from "./waits.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 type DestroyWhat = {
@@ -82,7 +82,7 @@ async function destroyNow(
     return await whileIntended(parts, intent, finish, signal);
   } catch (error) {
     // What a hand-over ended is closed, and not finished at the next start, either.
-    if (isOpen(parts.ledger, intent)) {
+    if (parts.ledger.isStillOpen(intent)) {
       signal.throwIfAborted();
       parts.ledger.fail(intent, "failed", messageOf(error));
     }

@@ -31,9 +31,21 @@ import { withFiles } from "./beyond_digests.ts";
 import { pointImages } from "./stack_mode.ts";
 import { isStrangers, requireOwnership } from "./stack_owner.ts";
 
-/** A stack by all contexts of its engine, the asked one first: what a person wants of it holds for each. */
-function byAllContexts({ owners }: PipelineParts["ledger"], key: StackKey): StackKey[] {
-  return [key, ...owners.contextsBeside(key).map((context) => ({ ...key, context }))];
+/**
+ * What a person wants of a stack, and by which context of its engine, the asked one first: that holds for
+ * all of them. `undefined` where `get` finds nothing.
+ */
+function wishOfPerson<T>(
+  { owners }: PipelineParts["ledger"],
+  key: StackKey,
+  get: (key: StackKey) => T | undefined,
+): { readonly by: StackKey; readonly wish: T } | undefined {
+  for (const context of [key.context, ...owners.contextsBeside(key)]) {
+    const by = { ...key, context };
+    const wish = get(by);
+    if (wish !== undefined) return { by, wish };
+  }
+  return undefined;
 }
 
 /** The hold of a stack that a person stopped: nothing of it is repaired, either, but it may be removed. */
@@ -42,13 +54,8 @@ export function stoppedHold(
   { key, deployment: { pause, destroy } }: Pick<Target, "key" | "deployment">,
 ): Hold | undefined {
   if (!pause && destroy.enabled) return undefined;
-  for (const each of byAllContexts(ledger, key)) {
-    const since = ledger.stops.get(each);
-    if (since !== undefined) {
-      return pausedHold(formatPersonStop(each, since), "stopped over the API");
-    }
-  }
-  return undefined;
+  const stop = wishOfPerson(ledger, key, (each) => ledger.stops.get(each));
+  return stop && pausedHold(formatPersonStop(stop.by, stop.wish), "stopped over the API");
 }
 
 /** The hold of a stack that a person holds: its deployed release is still repaired. */
@@ -56,9 +63,9 @@ export function personHold(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
 ): Hold | undefined {
-  const by = byAllContexts(ledger, key).find((each) => ledger.holds.get(each) !== undefined) ?? key;
-  const hold = ledger.holds.get(by);
-  if (hold === undefined) return undefined;
+  const found = wishOfPerson(ledger, key, (each) => ledger.holds.get(each));
+  if (found === undefined) return undefined;
+  const { by, wish: hold } = found;
   const told = hold.reason === "" ? "" : `: ${hold.reason}`;
   const paused = pausedHold(
     `${key.name} is ${formatPersonHold(hold, by)}`,

@@ -28,7 +28,7 @@ import { ownerOfIntent, requireDeployedHere } from "../record/mod.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { isOpen, whileIntended } from "./waits.ts";
+import { whileIntended } from "./waits.ts";
 
 /**
  * Finishes the intents that were open when the process ended, before other work may deploy, ends what
@@ -76,7 +76,7 @@ export async function recover(
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
       const message = `an interrupted ${intent.kind} could not be finished: ${error.message}` +
-        (isOpen(ledger, intent) ? "; it is tried again at the next look" : "");
+        (ledger.isStillOpen(intent) ? "; it is tried again at the next look" : "");
       found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };

@@ -231,11 +231,6 @@ export function asItsOwner<T>(
   return whileOwned(parts, { keys: [key], owners: [owner, owner?.contested] }, work, signal);
 }
 
-/** Whether an intent is not closed yet. */
-export function isOpen(ledger: Pick<PipelineParts["ledger"], "underWay">, { id }: Intent): boolean {
-  return ledger.underWay().some((each) => each.id === id);
-}
-
 /**
  * Carries an intent out as {@link whileOwned} does, in the name of {@link ownerOfIntent}. Closes it
  * where the stack was handed over: nobody may resume it, and what is there is the new owner's. The
@@ -284,7 +279,7 @@ async function untilHandedOver<T>(
       await clearingUp(parts.clock, CLEANUP_MS, clear);
     }
     // What is recorded as deployed stays so: only the tidying up after it was ended.
-    if (isOpen(ledger, intent)) ledger.fail(intent, "failed", over.message);
+    if (ledger.isStillOpen(intent)) ledger.fail(intent, "failed", over.message);
     throw error;
   }
 }

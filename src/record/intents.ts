@@ -156,15 +156,15 @@ export class Intents extends LedgerTable {
   }
 
   /** Records what an open deploy stops for good and copies. */
-  noteAdoption({ id, options }: Intent, adoption: AdoptionNotes): void {
+  noteAdoption({ id, options }: Intent, adoption: AdoptionNotes | undefined): void {
     const sql = `UPDATE intents SET options = ? WHERE id = ?`;
     this.database.run(sql, JSON.stringify({ ...options, adoption }), id);
   }
 
   /** Records that a person stopped the stack since a deploy began that was to start it. */
-  noteNoStart({ id, options, adoption }: Intent): void {
-    const sql = `UPDATE intents SET options = ? WHERE id = ?`;
-    this.database.run(sql, JSON.stringify({ ...options, starts: false, adoption }), id);
+  noteNoStart(intent: Intent): void {
+    const options = { ...intent.options, starts: false };
+    this.noteAdoption({ ...intent, options }, intent.adoption);
   }
 
   /** Records which of the services that ran before a deploy it may have stopped. */

@@ -57,7 +57,7 @@ export class LedgerIntents extends LedgerTables {
    */
   leave(intent: Intent): void {
     this.intents.rest(intent);
-    if (this.intents.isStillOpen(intent)) {
+    if (this.isStillOpen(intent)) {
       this.database.transaction(() => this.intents.leave(intent));
     }
   }

@@ -143,6 +143,8 @@ export class LedgerTables {
   readonly isUnderWay: Intents["isOpen"] = (key, kind) => this.intents.isOpen(key, kind);
   /** Whether one of {@link interrupted} is of a stack. */
   readonly isCutOff: Intents["isCutOff"] = (key) => this.intents.isCutOff(key);
+  /** Whether an intent is not closed yet. */
+  readonly isStillOpen: Intents["isStillOpen"] = (intent) => this.intents.isStillOpen(intent);
   /** Checks that the ledger can be written, by taking its write lock. */
   readonly checkWritable: LedgerDatabase["checkWritable"] = () => this.database.checkWritable();
 
