@@ -6,7 +6,7 @@ import {
   type StackKey,
   type StackwrightError,
 } from "../model/mod.ts";
-import { deployedSinceBy } from "../record/mod.ts";
+import { deployedBy } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { Operation } from "./operation.ts";
 import { stackAction } from "./stack_action.ts";
@@ -26,7 +26,7 @@ export interface ForgetParts extends Pick<StackParts, "ledger"> {
 /**
  * Forgets a stack of which there is nothing to remove: its context does not exist any more, so that
  * no engine can be asked, none of its releases ever became its current one, so that only failures are
- * recorded, or another context of its engine has deployed it since. Leaves what is on the engine, and
+ * recorded, or another context of its engine is to take it over, or has it. Leaves what is on the engine, and
  * the stack's files on disk, alone; the history stays.
  *
  * A call throws `conflict` while a release is deployed on a context that exists, a person holds the stack, or
@@ -39,8 +39,8 @@ export function forgetOperation(
     action: "forget",
     id: "forgetDeployment",
     summary:
-      "Forget a stack that was never deployed, whose context is not there any more, or that " +
-      "another context of its engine has deployed since; what is on the engine is left alone.",
+      "Forget a stack that was never deployed, whose context is not there any more, or that another " +
+      "context of its engine is to take over; what is on the engine is left alone.",
     input: stackInput,
     output: forgetView,
     errors: ["bad_request", "not_found", "conflict"],
@@ -53,8 +53,10 @@ export function forgetOperation(
 
 function recordForgotten(ledger: ForgetParts["ledger"], key: StackKey, isThere: boolean, at: Date) {
   const current = ledger.current(key);
-  const since = deployedSinceBy(ledger, key);
-  const why = since === undefined ? "no release of it is deployed" : `context ${since} has it now`;
+  const [beside] = ledger.owners.contextsBeside(key);
+  const why = current === undefined
+    ? "no release of it is deployed"
+    : `context ${deployedBy(ledger, key) ?? beside} of its engine has it, or takes it over`;
   const message = isThere
     ? `a person forgot it: ${why}; what is on the engine was left alone`
     : `a person forgot it: there is no context ${key.context} any more; what runs there was left alone`;
@@ -86,9 +88,10 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
   const isKnown = isLeftOpen || ledger.current(key) !== undefined ||
     ledger.decisions.of(key, 1).length > 0;
   if (!isKnown) throw unknownStack(key);
-  const isDeployed = ledger.current(key) !== undefined &&
-    deployedSinceBy(ledger, key) === undefined;
-  if (isThere && isDeployed) throw stillThere(key);
+  const isDeployed = ledger.current(key) !== undefined;
+  if (isThere && isDeployed && ledger.owners.contextsBeside(key).length === 0) {
+    throw stillThere(key);
+  }
   const [last] = ledger.decisions.of(key, 1);
   if (isThere && !isLeftOpen && last?.kind === "destroy" && last.outcome?.status === "succeeded") {
     throw errors.not_found(

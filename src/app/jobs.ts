@@ -184,8 +184,10 @@ class JobBoard {
    * another one does not know the ids of its containers, and would keep jobs there from running.
    */
   #whyElsewhere({ key, service, id }: ScheduledJob): string | undefined {
+    const { ledger } = this.#parts;
     const rank = (context: string) => {
-      const isNobodys = this.#parts.ledger.owners.get({ ...key, context }) === undefined;
+      const by = { ...key, context };
+      const isNobodys = ledger.owners.get(by) === undefined || whyLeft(ledger, by) !== undefined;
       return `${Number(isNobodys)} ${Number(context !== DEFAULT_CONTEXT)} ${context}`;
     };
     for (const { scheduler, context } of this.#all()) {

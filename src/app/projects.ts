@@ -1,5 +1,5 @@
 import { idleOrphans, Projects } from "../deploy/mod.ts";
-import type { StackKey } from "../model/mod.ts";
+import { isOurs, type StackKey } from "../model/mod.ts";
 import {
   destroyRecorded,
   imagesOfOthers,
@@ -8,6 +8,7 @@ import {
   requireNotCutOff,
 } from "../pipeline/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
+import { requireDeployedHere } from "../record/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { askedParts, type Asking } from "./tell_asked.ts";
 
@@ -31,10 +32,12 @@ export function createProjects(
     isStack: (key) => ledger.current(key)?.swarm !== undefined,
     hold(key, action, observed) {
       const isStopped = action === "stop";
+      const done = isStopped ? "stopped" : `${action}ed`;
       if (ledger.heldElsewhere(key) !== undefined) return "moved";
+      if (observed.containers.some(isOurs)) requireDeployedHere(ledger, key, done);
       // What a person stopped since is theirs to start again: the next look finishes what was begun.
       if (!isStopped && ledger.stops.get(key) === undefined) {
-        requireNotCutOff(ledger, key, `${action}ed`);
+        requireNotCutOff(ledger, key, done);
       }
       const current = ledger.current(key);
       // Also a first release that was cut off is made by nobody in a stack that a person stopped.

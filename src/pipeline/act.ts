@@ -48,9 +48,7 @@ export async function act(
     case "repair":
       return await repair(parts, target, { decision, since, slot }, signal);
     case "destroy":
-      // A person may have held the stack while this waited for the slot.
-      if (parts.ledger.mark(target.key) !== since) return undefined;
-      return await destroy(parts, target, signal);
+      return await destroy(parts, target, since, signal);
   }
 }
 
@@ -144,15 +142,17 @@ export async function repairRelease(
 async function destroy(
   parts: PipelineParts,
   target: Target,
+  since: string,
   signal: AbortSignal,
-): Promise<TargetEnd> {
+): Promise<TargetEnd | undefined> {
   target.progress("removing what runs");
   const { key, discovered: found, deployment } = target;
   const newer = await overtakenBy(parts, [target.configuration], signal);
   if (newer !== undefined) return { status: "skipped", message: newer };
-  const by = { by: ownerFrom(target.configuration), found };
-  const remove = () => destroyTarget(parts, key, by, deployment.destroy, signal);
+  const decided = { by: ownerFrom(target.configuration), found, what: deployment.destroy, since };
+  const remove = () => destroyTarget(parts, key, decided, signal);
   const deleted = await remembering(parts, key, removalWish(target), remove, signal);
+  if (deleted === "moved") return undefined;
   return deleted === undefined
     ? nothingToDestroy(target.key)
     : { status: "succeeded", message: `destroyed${dataText("deleted", deleted)}` };

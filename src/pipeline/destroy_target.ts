@@ -25,7 +25,7 @@ import { claimOf, withSeen } from "./owner/claim.ts";
 import { keeping, whose } from "./owner/whose.ts";
 import { keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
-import { whileIntended } from "./waits.ts";
+import { untilSettled, whileIntended } from "./waits.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 type DestroyWhat = {
@@ -42,9 +42,17 @@ interface Destroyer {
   readonly found?: DiscoveredStack | undefined;
 }
 
+/** A decision to remove a stack. */
+interface DestroyDecided {
+  readonly what: DestroyWhat;
+  /** The ledger's mark of the stack at the time of the decision. */
+  readonly since: string;
+}
+
 /**
  * Removes a stack from the engine, the disk and the list of current releases; its history stays.
- * Returns what became of its data, or `undefined` when the stack did not exist.
+ * Returns what became of its data, `undefined` when the stack did not exist, or `moved`, with nothing changed,
+ * when it was changed, held or stopped after the decision.
  *
  * Only the source whose configuration deployed the stack may do that. Throws `conflict` for any
  * other source, for containers that Stackwright neither made nor would take over, and where another
@@ -53,15 +61,12 @@ interface Destroyer {
 export async function destroyTarget(
   parts: PipelineParts,
   key: StackKey,
-  by: Destroyer,
-  what: DestroyWhat,
+  { by, found, ...decided }: Destroyer & DestroyDecided,
   signal: AbortSignal,
-): Promise<RemovedData | undefined> {
+): Promise<RemovedData | "moved" | undefined> {
   const observed = await observeAnyway(parts, key, signal);
-  if (!await isThere(parts, key, { ...by, observed }, signal)) return undefined;
-  // What finishes the destroy after a kill has no labels of containers to tell the owner by.
-  if (recordedOwner(parts.ledger, key) === undefined) parts.ledger.owners.settle(key, by.by);
-  return await destroyNow(parts, key, { by: by.by, what }, signal);
+  if (!await isThere(parts, key, { by, found, observed }, signal)) return undefined;
+  return await destroyNow(parts, key, { by, settles: by, ...decided }, signal);
 }
 
 /**
@@ -72,11 +77,15 @@ export async function destroyTarget(
 async function destroyNow(
   parts: PipelineParts,
   key: StackKey,
-  { by, what }: { readonly by: StackOwner | undefined; readonly what: DestroyWhat },
+  { what, since, ...owners }: DestroyDecided & {
+    readonly by: StackOwner | undefined;
+    readonly settles?: StackOwner;
+  },
   signal: AbortSignal,
-): Promise<RemovedData> {
+): Promise<RemovedData | "moved"> {
   await requireNotOwnProject(parts.host, key, signal);
-  const intent = parts.ledger.beginDestroy(key, { ...what }, by);
+  const intent = parts.ledger.beginDecidedDestroy(key, since, { options: { ...what }, ...owners });
+  if (intent === undefined) return "moved";
   const finish = (within: AbortSignal) => finishDestroy(parts, intent, within);
   try {
     return await whileIntended(parts, intent, finish, signal);
@@ -172,12 +181,24 @@ async function isThere(
  * Throws `conflict` when a person holds the stack, who may be another one, and when it is another owner's by
  * another context of the same engine, or that one has deployed it since.
  */
-export async function destroyRecorded(
+export function destroyRecorded(
   parts: PipelineParts,
   key: StackKey,
-  { isStack, ...what }: DestroyWhat & { readonly isStack: boolean },
+  what: DestroyRecorded,
   signal: AbortSignal,
 ): Promise<RemovedData | undefined> {
+  return untilSettled(parts, key, () => destroyAsked(parts, key, what, signal), signal);
+}
+
+type DestroyRecorded = DestroyWhat & { readonly isStack: boolean };
+
+async function destroyAsked(
+  parts: PipelineParts,
+  key: StackKey,
+  { isStack, ...what }: DestroyRecorded,
+  signal: AbortSignal,
+): Promise<RemovedData | "moved" | undefined> {
+  const since = parts.ledger.mark(key);
   const [current, by] = [parts.ledger.current(key), recordedOwner(parts.ledger, key)];
   requireNotHeld(key, parts.ledger.holds.get(key), "removed");
   const words = await whoseElsewhere(parts, key, current, signal);
@@ -191,7 +212,7 @@ export async function destroyRecorded(
   const begun = current ?? parts.ledger.releasesUnderWay().find(isIts);
   if (begun === undefined || (begun.swarm !== undefined) !== isStack) return undefined;
   await requireNoneBeside(parts, begun, signal);
-  return await destroyNow(parts, key, { by, what }, signal);
+  return await destroyNow(parts, key, { by, what, since }, signal);
 }
 
 /** Words about the owner of a stack by another context of its engine, where that has it now. */

@@ -31,31 +31,14 @@ import { withFiles } from "./beyond_digests.ts";
 import { pointImages } from "./stack_mode.ts";
 import { isStrangers, requireOwnership } from "./stack_owner.ts";
 
-/**
- * What a person wants of a stack, and by which context of its engine, the asked one first: that holds for
- * all of them. `undefined` where `get` finds nothing.
- */
-function wishOfPerson<T>(
-  { owners }: PipelineParts["ledger"],
-  key: StackKey,
-  get: (key: StackKey) => T | undefined,
-): { readonly by: StackKey; readonly wish: T } | undefined {
-  for (const context of [key.context, ...owners.contextsBeside(key)]) {
-    const by = { ...key, context };
-    const wish = get(by);
-    if (wish !== undefined) return { by, wish };
-  }
-  return undefined;
-}
-
 /** The hold of a stack that a person stopped: nothing of it is repaired, either, but it may be removed. */
 export function stoppedHold(
   { ledger }: Pick<PipelineParts, "ledger">,
   { key, deployment: { pause, destroy } }: Pick<Target, "key" | "deployment">,
 ): Hold | undefined {
   if (!pause && destroy.enabled) return undefined;
-  const stop = wishOfPerson(ledger, key, (each) => ledger.stops.get(each));
-  return stop && pausedHold(formatPersonStop(stop.by, stop.wish), "stopped over the API");
+  const stopped = ledger.stops.get(key);
+  return stopped && pausedHold(formatPersonStop(key, stopped), "stopped over the API");
 }
 
 /** The hold of a stack that a person holds: its deployed release is still repaired. */
@@ -63,12 +46,11 @@ export function personHold(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
 ): Hold | undefined {
-  const found = wishOfPerson(ledger, key, (each) => ledger.holds.get(each));
-  if (found === undefined) return undefined;
-  const { by, wish: hold } = found;
+  const hold = ledger.holds.get(key);
+  if (hold === undefined) return undefined;
   const told = hold.reason === "" ? "" : `: ${hold.reason}`;
   const paused = pausedHold(
-    `${key.name} is ${formatPersonHold(hold, by)}`,
+    `${key.name} is ${formatPersonHold(hold, key)}`,
     `held by a person${told}`,
   );
   return hold.until === undefined ? paused : { ...paused, retryAt: hold.until };

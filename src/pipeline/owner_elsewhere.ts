@@ -1,4 +1,4 @@
-import { keptDataOwner } from "../deploy/mod.ts";
+import { keptDataOwner, stackDirectories } from "../deploy/mod.ts";
 import {
   type DiscoveredStack,
   errors,
@@ -7,7 +7,7 @@ import {
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
-import { deployedFrom, isFoundElsewhere, notFree } from "../record/mod.ts";
+import { deployedFrom, isFoundElsewhere, notFree, whyElsewhere } from "../record/mod.ts";
 import { withDeadline } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
@@ -28,7 +28,7 @@ interface AskedElsewhere {
 /** An owner by another context. */
 interface FoundElsewhere {
   readonly owner: StackOwner;
-  /** Whether it is the one that asked, for another repository. */
+  /** Whether it is the one that asked, for another repository, or by another context. */
   readonly isOwn: boolean;
   /** Words that follow the stack's name; a whole sentence where `isOwn`. */
   readonly words: string;
@@ -40,14 +40,14 @@ interface FoundElsewhere {
  * the stack `isHandedOver`, `wants` has it instead of any other.
  */
 export async function keptForOther(
-  parts: Pick<PipelineParts, "files" | "options">,
+  parts: Pick<PipelineParts, "files" | "options" | "ledger">,
   { key, wants, found, isHandedOver = false }: AskedElsewhere & {
     readonly wants: StackOwner;
     readonly isHandedOver?: boolean;
   },
 ): Promise<FoundElsewhere | undefined> {
   const kept = await keptDataOwner(parts, key);
-  if (kept === undefined) return undefined;
+  if (kept === undefined) return await keptBeside(parts, key, wants);
   const { context } = key;
   if (!isHandedOver && !isSameOwner(kept, wants)) {
     const words = `has data that its containers wrote, kept for ${formatOwner(kept)}`;
@@ -57,9 +57,30 @@ export async function keptForOther(
   return { owner: kept, isOwn: true, words: notFree(found, { from: kept.repository, context }) };
 }
 
+/** Finds data of an owner's stack that its containers wrote by another context of the engine: it would begin empty. */
+async function keptBeside(
+  parts: Pick<PipelineParts, "files" | "options" | "ledger">,
+  key: StackKey,
+  owner: StackOwner,
+): Promise<FoundElsewhere | undefined> {
+  const { dataDir } = parts.options;
+  for (const context of parts.ledger.owners.contextsBeside(key)) {
+    const there = { ...key, context };
+    const kept = await keptDataOwner(parts, there);
+    if (kept === undefined || !isSameOwner(kept, owner)) continue;
+    const [from, to] = [there, key].map((each) => stackDirectories(dataDir, each).stack);
+    const words =
+      `${key.name} is not deployed by context ${key.context}: its relative mounts would begin ` +
+      `empty. Its containers wrote to ${from} by context ${context}, which leads to the same engine. Move that ` +
+      `to ${to} (containers that run go on writing there), or remove it`;
+    return { owner, isOwn: true, words };
+  }
+  return undefined;
+}
+
 /**
  * Finds the owners that deploy a stack through other contexts of the same engine, or other managers
- * of the same swarm, other than `wants`; those that are known to come first. Asked before a context's
+ * of the same swarm, other than `wants`, or `wants` itself; those that are known to come first. Asked before a context's
  * first deployment of the stack, so that two contexts make no second owner; afterwards the ledger tells.
  * Engines may lie about what they are: such an owner only refuses, and nothing is anybody's by it.
  *
@@ -73,23 +94,26 @@ export async function ownersElsewhere(
   signal: AbortSignal,
 ): Promise<FoundElsewhere[]> {
   const { ledger: { owners }, host } = parts;
-  const { key, isThere } = asked;
-  const others = owners.elsewhere(key).flatMap(({ context, ...owner }) => {
+  const { key, wants, isThere } = asked;
+  const named = owners.elsewhere(key);
+  if (named.length === 0) return [];
+  owners.noteEngine(key.context, await host.info(signal));
+  const unknown = named.filter(({ context }) => !owners.knowsEngine(context));
+  await Promise.all(unknown.map(({ context }) => askEngine(parts, context, signal)));
+  const others = named.flatMap(({ context, ...owner }) => {
     const found = conflictWith(parts.ledger, asked, { context, owner });
     return found === undefined ? [] : [{ context, ...found }];
   });
-  if (others.length === 0) return [];
-  owners.noteEngine(key.context, await host.info(signal));
-  const unknown = others.filter(({ context }) => !owners.knowsEngine(context));
-  await Promise.all(unknown.map(({ context }) => askEngine(parts, context, signal)));
   const same = new Set(owners.beside(key).map(({ context }) => context));
   const isAway = (context: string) => isThere && !owners.knowsEngine(context);
   const known = others.filter(({ context }) => same.has(context));
   const away = others.filter(({ context }) => !same.has(context) && isAway(context));
-  return [...known, ...away].map(({ context, text, ...found }) => {
+  const found = [...known, ...away].map(({ context, text, ...found }) => {
     const leads = same.has(context) ? "leads" : "cannot be asked, and may lead";
     return { ...found, words: text(`which ${leads} to this engine`) };
   });
+  const why = wants && found.length === 0 ? whyElsewhere(parts.ledger, key, wants) : undefined;
+  return wants && why !== undefined ? [{ owner: wants, isOwn: true, words: why }] : found;
 }
 
 /** The owner by a context, if it is not the one asked for; `text` makes the words about it. */

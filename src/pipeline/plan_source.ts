@@ -27,7 +27,7 @@ import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_
 import { partsToLook, type PipelineParts } from "./parts.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { preparing } from "./waits.ts";
-import { planObsolete, planOfKept, type Removal, whyObsolete } from "./remove_obsolete.ts";
+import { planObsolete, planOfKept, type Removal, whyObsolete } from "./destroy/plan_obsolete.ts";
 import { repositoryOf, requestLocation, revisionOf } from "./resolve_revision.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { shownModel, type Target } from "../prepare/mod.ts";

@@ -1,111 +1,46 @@
 import { dataText } from "../deploy/mod.ts";
 import {
   type DiscoveredStack,
-  type DiscoveryOwner,
   errors,
   formatRevision,
   formatStackKey,
   ownerFrom,
-  type Revision,
   type SourceRequest,
   type StackKey,
   type TargetEnd,
   type TargetListener,
 } from "../model/mod.ts";
-import {
-  chooseObsolete,
-  type DiscoveryScan,
-  type Hold,
-  type ObsoleteVerdict,
-  permitsRemovals,
-} from "../plan/mod.ts";
+import type { Hold, ObsoleteVerdict } from "../plan/mod.ts";
 import { stage, type Target } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { nothingToDestroy } from "./act.ts";
 import { remembering } from "./decide/remembering.ts";
 import type { Decision } from "./decision.ts";
-import { removalAgain, removalHold, wishOfSource } from "./destroy/failed_removal.ts";
-import { isNewer, overtakenBy } from "./destroy/is_newer.ts";
+import {
+  removalAgain,
+  removalHold,
+  type RemovalWish,
+  wishOfSource,
+} from "./destroy/failed_removal.ts";
+import { overtakenBy } from "./destroy/is_newer.ts";
+import {
+  type Kept,
+  lookedAt,
+  type ObsoletePlan,
+  type ObsoleteRun,
+  planObsolete,
+  planOfKept,
+  type Removal,
+  whyObsolete,
+} from "./destroy/plan_obsolete.ts";
 import { destroyTarget } from "./destroy_target.ts";
-import { discoveryOwner, keyOf, removalPolicy, type ScannedBase } from "./expand_deployments.ts";
+import { discoveryOwner } from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
-import type { OpenedSource } from "./open_source.ts";
-import { whyLeftAlone } from "./owner/own_stack.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { otherOwner, recordedOwner, whyElsewhere } from "../record/mod.ts";
+import { otherOwner, recordedOwner } from "../record/mod.ts";
 import { allInTurns, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
-import { learnedOfAll, outwaitProcess, whileOwned } from "./waits.ts";
-
-type ObsoleteRun = Pick<
-  OpenedSource,
-  "request" | "configuration" | "expansion" | "trigger" | "origin" | "passes"
->;
-
-/** A stack that is to be removed. */
-export type Removal = ObsoleteVerdict & { readonly kind: "remove" };
-
-type Kept = ObsoleteVerdict & { readonly kind: "keep" };
-
-/** The plan for discovered stacks that nothing names any more. */
-interface ObsoletePlan {
-  readonly owner: DiscoveryOwner;
-  readonly removals: readonly Removal[];
-  readonly kept: readonly Kept[];
-  /** Why the removals wait for a person or another run; empty when they do not wait. */
-  readonly held: string;
-}
-
-/** Finds the stacks that an earlier run deployed and that nothing in this run names. */
-export async function planObsolete(
-  parts: PipelineParts,
-  run: ObsoleteRun,
-  signal: AbortSignal,
-): Promise<ObsoletePlan> {
-  const { configuration, request, expansion, origin } = run;
-  const { deployments, failures, scans } = expansion;
-  const owner = discoveryOwner(configuration, request);
-  const looked = lookedAt(run);
-  const named = [...deployments.map(keyOf), ...failures.map((each) => each.key)];
-  const names = new Set(named.map(formatStackKey));
-  const stacks = parts.ledger.discovered.of(owner);
-  const discovered = stacks.filter(({ policy }) => policy !== undefined);
-  const unnamed = stacks.filter(({ key }) => !names.has(formatStackKey(key)));
-  const candidates = await allInTurns(unnamed, async (stack) => {
-    const isThere = stack.policy !== undefined || parts.ledger.current(stack.key) !== undefined;
-    return isThere ? [{ ...stack, newer: await isNewer(parts, stack, looked, signal) }] : [];
-  });
-  const scanned = await Promise.all(scans.map((scan) => scanOf(run, scan)));
-  const chosen = chooseObsolete({
-    stacks: candidates.flat(),
-    named,
-    scans: scanned,
-    isWhole: request.deployments.length === 0,
-    complete: failures.length === 0,
-  });
-  const verdicts = await allInTurns(chosen, (each) => unlessKept(parts, each, signal));
-  const removals = verdicts.filter((each) => each.kind === "remove");
-  const permitted = permitsRemovals({
-    removals: removals.map((each) => each.stack.key),
-    owned: discovered.length,
-    origin,
-    pending: parts.ledger.discovered.pending(owner),
-  });
-  return {
-    owner,
-    removals,
-    kept: verdicts.filter((each) => each.kind === "keep"),
-    held: permitted
-      ? ""
-      : `${removals.length} of ${discovered.length} discovered stacks would be ` +
-        `removed at once; that needs a manual trigger, or the same result in the next run`,
-  };
-}
-
-/** The revisions by which a run decides what nothing names any more. */
-function lookedAt({ configuration, expansion: { scans } }: ObsoleteRun): readonly Revision[] {
-  return [configuration, ...scans.map(({ revision }) => revision)];
-}
+import { learnedOfAll, outwaitProcess, untilSettled, whileOwned } from "./waits.ts";
 
 /** Records the configuration that names a stack and may remove it once it does not. */
 export function noteDiscovered(
@@ -122,20 +57,6 @@ export function noteDiscovered(
   const stack = target.discovered ?? (request.deployments.length === 0 ? own : undefined);
   if (stack === undefined) parts.ledger.discovered.remove(key);
   else parts.ledger.discovered.set(stack);
-}
-
-/** Keeps a stack that a person holds, this process runs in, or another context has; other verdicts stay as they are. */
-async function unlessKept(
-  parts: PipelineParts,
-  verdict: ObsoleteVerdict,
-  signal: AbortSignal,
-): Promise<ObsoleteVerdict> {
-  if (verdict.kind === "keep") return verdict;
-  const { stack, stack: { key } } = verdict;
-  const because = personHold(parts, key)?.message ??
-    await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
-    whyElsewhere(parts.ledger, key);
-  return because === undefined ? verdict : { kind: "keep", stack, because, isSure: true };
 }
 
 /**
@@ -163,8 +84,8 @@ export async function removeObsolete(
   if (held !== "") parts.log.warning(held, { repository: owner.source });
   await allInTurns(removals, async (removal) => {
     const teller = tellerOf(removal.stack);
-    if (held !== "") return keep(teller, held);
-    await remove(parts, { run, removal, teller }, signal);
+    if (held === "") await remove(parts, { run, removal, teller }, signal);
+    else keep(teller, held);
   });
   return removals.map((each) => each.stack.key);
 }
@@ -186,21 +107,16 @@ function onlyOf(
   );
 }
 
-function keep(teller: Teller, held: string): void {
+function keep(teller: Teller, held: string): "done" {
   teller.tell(keeping({ because: held, isSure: true }));
   teller.tell({ kind: "ended", end: { status: "skipped", reason: "paused", message: held } });
+  return "done";
 }
 
 function keeping({ because, isSure }: Pick<Kept, "because" | "isSure">) {
   const unsure = { kind: "skip", message: `it is kept: ${because}`, services: [] } as const;
   const decision = { ...(isSure ? planOfKept(because) : unsure), changes: [] };
   return { kind: "decided", decision } as const;
-}
-
-/** The plan for a stack that stays although nothing names it any more. */
-export function planOfKept(why: string) {
-  const message = `nothing names it any more, and it is kept with its data: ${why}`;
-  return { kind: "skip", reason: "unnamed", message, services: [] } as const;
 }
 
 interface RemovalWork {
@@ -214,51 +130,21 @@ async function remove(
   { run, removal, teller }: RemovalWork,
   signal: AbortSignal,
 ): Promise<void> {
-  const { stack } = removal;
-  const { key, directory } = stack;
+  const { stack, stack: { key } } = removal;
+  const { configuration, origin, request, trigger } = run;
   const release = parts.ledger.current(key)?.id;
   const isUnchanged = () =>
     JSON.stringify(parts.ledger.discovered.get(key)) === JSON.stringify(stack) &&
     parts.ledger.current(key)?.id === release;
+  const wish = wishOfSource({ source: configuration.source.name, origin });
   await parts.stackLock.run(formatStackKey(key), async () => {
-    const message = whyObsolete(directory);
-    const { configuration, origin, request, trigger } = run;
-    const repositories = [stack.repository, configuration.source.name];
-    const asked = { target: { key, trigger, origin, configuration }, request };
-    const closedNow = () => {
-      const closed = windowHold(parts, { key, repositories, origin }, []);
-      noteDeferred(parts, asked, closed);
-      return closed;
-    };
-    const decision = { kind: "destroy", message, changes: [], services: [] } as const;
-    const wish = wishOfSource({ source: configuration.source.name, origin });
     try {
-      await outwaitProcess(parts, key, (text) => teller.tell({ kind: "step", text }), signal);
-      // Another run may have deployed it while this one waited, or another process.
-      if (!isUnchanged()) return;
-      const held = closedNow() ?? removalHold(parts, key, wish, decision);
-      if (held !== undefined) return deferRemoval(teller, held);
-      teller.tell({ kind: "decided", decision });
-      const on = await partsFor(parts, key, signal);
-      const destroy = async (within: AbortSignal) => {
-        // A wait for the slot is as long as others' deployments take.
-        const waits = personHold(parts, key) ?? closedNow();
-        if (waits !== undefined) return deferRemoval(teller, waits);
-        const newer = await overtakenBy(on, lookedAt(run), within);
-        if (newer !== undefined) return keep(teller, newer);
-        teller.tell({ kind: "started" });
-        const remove = () => destroyObsolete(on, { run, removal, because: message }, within);
-        return await remembering(parts, key, wish, remove, within);
-      };
-      const holder = { ...stack, configuration };
-      const ofOwner = { keys: [key], owners: [ownerFrom(configuration)] };
-      const owned = (within: AbortSignal, ask: () => void) => {
-        ask();
-        const work = () => stage(parts, teller.target, "deploy", () => destroy(within));
-        return deploying(parts, holder, work, within);
-      };
-      const end = await whileOwned(parts, ofOwner, owned, signal);
-      if (end !== undefined) teller.tell({ kind: "ended", end });
+      await untilSettled(parts, key, async () => {
+        await outwaitProcess(parts, key, (text) => teller.tell({ kind: "step", text }), signal);
+        // Another run may have deployed it while this one waited, or another process.
+        if (!isUnchanged()) return "done";
+        return await decideAndRemove(parts, { run, removal, teller, wish }, signal);
+      }, signal);
     } catch (thrown) {
       const again = removalAgain(parts, key, { trigger, request, wish });
       teller.fail(`removing ${key.name}`, thrown, signal, again);
@@ -270,48 +156,81 @@ async function remove(
   }, signal);
 }
 
+/** Decides about a removal in its stack's lock, and does it; `moved` where the stack changed before it began. */
+async function decideAndRemove(
+  parts: PipelineParts,
+  { run, removal, teller, wish }: RemovalWork & { readonly wish: RemovalWish },
+  signal: AbortSignal,
+): Promise<"done" | "moved"> {
+  const { stack, stack: { key, directory } } = removal;
+  const { configuration, origin, request, trigger } = run;
+  const since = parts.ledger.mark(key);
+  const message = whyObsolete(directory);
+  const decision = { kind: "destroy", message, changes: [], services: [] } as const;
+  const repositories = [stack.repository, configuration.source.name];
+  const asked = { target: { key, trigger, origin, configuration }, request };
+  const heldNow = () => {
+    const closed = windowHold(parts, { key, repositories, origin }, []);
+    noteDeferred(parts, asked, closed);
+    return personHold(parts, key) ?? closed ?? removalHold(parts, key, wish, decision);
+  };
+  const held = heldNow();
+  if (held !== undefined) return deferRemoval(teller, held);
+  teller.tell({ kind: "decided", decision });
+  const on = await partsFor(parts, key, signal);
+  const destroy = async (within: AbortSignal) => {
+    // A wait for the slot is as long as others' deployments take.
+    const waits = heldNow();
+    if (waits !== undefined) return deferRemoval(teller, waits);
+    const newer = await overtakenBy(on, lookedAt(run), within);
+    if (newer !== undefined) return keep(teller, newer);
+    teller.tell({ kind: "started" });
+    const decided = { run, removal, because: message, since };
+    const end = await remembering(
+      parts,
+      key,
+      wish,
+      () => destroyObsolete(on, decided, within),
+      within,
+    );
+    if (end !== "moved") teller.tell({ kind: "ended", end });
+    return end === "moved" ? end : "done";
+  };
+  const ofOwner = { keys: [key], owners: [ownerFrom(configuration)] };
+  const owned = (within: AbortSignal, ask: () => void) => {
+    ask();
+    const work = () => stage(parts, teller.target, "deploy", () => destroy(within));
+    return deploying(parts, { ...stack, configuration }, work, within);
+  };
+  return await whileOwned(parts, ofOwner, owned, signal);
+}
+
 /** Tells of a removal that waits: for a sync window, a person, or the time of its next attempt. */
-function deferRemoval(teller: Teller, { reason, message, retryAt }: Hold): undefined {
+function deferRemoval(teller: Teller, { reason, message, retryAt }: Hold): "done" {
   const when = retryAt === undefined ? {} : { retryAt };
   const told = { kind: "skip", reason, message, changes: [], services: [], ...when } as const;
   teller.tell({ kind: "decided", decision: told });
   teller.tell({ kind: "ended", end: { status: "skipped", message } });
-}
-
-/** The reason for removing a stack that was discovered in a directory. */
-export function whyObsolete(directory: string): string {
-  return `nothing names it any more: it was discovered in ${directory}`;
+  return "done";
 }
 
 async function destroyObsolete(
   parts: PipelineParts,
-  { run, removal, because }: Pick<RemovalWork, "run" | "removal"> & { readonly because: string },
+  { run, removal, because, since }: Pick<RemovalWork, "run" | "removal"> & {
+    readonly because: string;
+    readonly since: string;
+  },
   signal: AbortSignal,
-): Promise<TargetEnd> {
+): Promise<TargetEnd | "moved"> {
   const { stack: found, stack: { key }, removeVolumes, removeImages } = removal;
-  const identity = { by: ownerFrom(run.configuration), found };
   const what = { removeVolumes, removeImages };
-  const deleted = await destroyTarget(parts, key, identity, what, signal);
+  const decided = { by: ownerFrom(run.configuration), found, what, since };
+  const deleted = await destroyTarget(parts, key, decided, signal);
+  if (deleted === "moved") return deleted;
   if (deleted !== undefined) {
     const message = `removed: ${because}${dataText("deleted", deleted)}`;
     return { status: "succeeded", message };
   }
   parts.ledger.discovered.remove(key);
   return nothingToDestroy(key);
-}
-
-async function scanOf(
-  { trigger, passes }: ObsoleteRun,
-  { base, revision }: ScannedBase,
-): Promise<DiscoveryScan> {
-  const { workingDir, autoDiscovery, pause, webhookFilter } = base.deployment;
-  return {
-    repository: revision.source.name,
-    workingDir,
-    depth: autoDiscovery.depth,
-    policy: removalPolicy(autoDiscovery),
-    paused: pause,
-    // Only a webhook may be ignored by a deployment.
-    admitted: trigger !== "webhook" || await passes(webhookFilter),
-  };
 }

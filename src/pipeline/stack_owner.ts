@@ -29,6 +29,7 @@ import {
   isFoundElsewhere,
   otherOwner,
   recordedOwner,
+  requireDeployedHere,
   requireFreeName,
   takenByOther,
 } from "../record/mod.ts";
@@ -90,8 +91,8 @@ function claimantOf(
 }
 
 /**
- * Refuses a target whose stack has another owner by the ledger, by whichever context of its engine, or
- * was discovered and is deployed from another repository. Call it first, so that only the owner
+ * Refuses a target whose stack has another owner by the ledger, by whichever context of its engine, which
+ * another one of these deploys, or which was discovered and is deployed from another repository. Call it first, so that only the owner
  * unpins or repairs a stack.
  *
  * Throws `conflict`, and records which other owner was refused: a person may hand the stack over.
@@ -100,6 +101,7 @@ export function requireNotAnothers(parts: PipelineParts, target: Target): void {
   const recorded = recordedOwner(parts.ledger, target.key);
   const claimant = claimantOf(target, recorded);
   remembering(parts, target, () => requireRecorded(target.key, recorded, claimant));
+  requireDeployedHere(parts.ledger, target.key, "deployed", claimant);
   requireFreeName(parts.ledger, target.discovered);
 }
 

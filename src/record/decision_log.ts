@@ -93,25 +93,6 @@ export class DecisionLog extends RedactedTable {
     }));
   }
 
-  /**
-   * The last time, in milliseconds since 1970, at which a stack's source named it and nothing was to be done,
-   * 0 for none; and whether its source did not name it at the last such look.
-   */
-  lastLook(key: StackKey): { readonly namedAt: number; readonly isUnnamed: boolean } {
-    const looks = this.database.all(
-      `SELECT last_at, content ->> '$.reason' AS reason FROM decisions
-       WHERE context = ? AND name = ? AND content ->> '$.kind' = 'skip' AND reason <> 'superseded'
-         AND content ->> '$.trigger' NOT IN ('job', 'recovery', 'reconciliation', 'rollback', 'project')
-       ORDER BY id DESC`,
-      key,
-    );
-    const named = looks.find((row) => row["reason"] !== "unnamed");
-    return {
-      namedAt: Number(named?.["last_at"] ?? 0),
-      isUnnamed: looks[0]?.["reason"] === "unnamed",
-    };
-  }
-
   /** The newest decision of every stack, without its long parts. */
   latest(): { readonly key: StackKey; readonly decision: DecisionSummary }[] {
     const rows = this.database.all(

@@ -8,7 +8,7 @@ import {
   type StackOwner,
   type StackwrightError,
 } from "../model/mod.ts";
-import { type DeploymentsOfLedger, whyElsewhere } from "./deployed_since.ts";
+import { type DeploymentsOfLedger, whyElsewhere } from "./deployed_by.ts";
 import type { Intent, Ledger } from "./ledger.ts";
 import { type Judged, type OwnersOfLedger, recordedOwner, takenByOther } from "./recorded_owner.ts";
 

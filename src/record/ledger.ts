@@ -64,9 +64,7 @@ export class Ledger extends LedgerIntents {
   ): Intent | undefined {
     const { key } = release;
     return this.database.transaction(() => {
-      if (this.intents.heldElsewhere(key) !== undefined || this.mark(key) !== since) {
-        return undefined;
-      }
+      if (!this.#isStill(key, since)) return undefined;
       const intent = this.#record(release, begun);
       if (pin !== undefined) this.pins.begin(key, pin, intent.id);
       return intent;
@@ -75,22 +73,37 @@ export class Ledger extends LedgerIntents {
 
   /**
    * Records that a stack is about to be removed, in the name of `by`; see {@link beginDeploy}. Throws
-   * `conflict` as well while a person holds it: whoever decided may have waited since.
+   * `conflict` as well while a person holds it.
    */
   beginDestroy(
     key: StackKey,
     options: Readonly<Record<string, boolean>>,
     by: StackOwner | undefined = this.#ownerOf(key),
   ): Intent {
-    const id = this.ids.next();
-    const whose = by && { by: plainOwner(by) };
-    const intent: Intent = { id, key, kind: "destroy", ...whose, options, ranBefore: [] };
-    this.database.transaction(() => {
-      requireNotHeld(key, this.holds.get(key), "removed");
-      this.#takeOver(key);
-      this.intents.add(intent, this.now());
+    return this.database.transaction(() => this.#recordDestroy(key, options, by));
+  }
+
+  /**
+   * Like {@link beginDestroy}, where that was decided when {@link mark} was `since`; returns `undefined` as
+   * {@link beginDecided} does. A stack that nobody owned is `settles`' then: whoever finishes the removal after a
+   * kill finds no labels of containers to tell the owner by.
+   */
+  beginDecidedDestroy(
+    key: StackKey,
+    since: string,
+    { options, by, settles }: {
+      readonly options: Readonly<Record<string, boolean>>;
+      readonly by: StackOwner | undefined;
+      readonly settles?: StackOwner | undefined;
+    },
+  ): Intent | undefined {
+    return this.database.transaction(() => {
+      if (!this.#isStill(key, since)) return undefined;
+      // The current release of one without an owner, which an older version recorded, names it.
+      const isNobodys = this.current(key) === undefined;
+      if (isNobodys && settles !== undefined) this.owners.settle(key, settles);
+      return this.#recordDestroy(key, options, by);
     });
-    return intent;
   }
 
   /**
@@ -244,6 +257,11 @@ export class Ledger extends LedgerIntents {
     return this.mark(key) === since && !this.intents.isOpen(key);
   }
 
+  /** Whether nobody is changing a stack in another process, or has changed it since its mark was `since`. */
+  #isStill(key: StackKey, since: string): boolean {
+    return this.intents.heldElsewhere(key) === undefined && this.mark(key) === since;
+  }
+
   #record(release: Release, begun: Begun = {}): Intent {
     const { key } = release;
     const { ranBefore = [], there = [], images = {}, owner = this.#ownerOf(key) } = begun;
@@ -262,6 +280,20 @@ export class Ledger extends LedgerIntents {
     };
     this.#takeOver(key);
     this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.now());
+    this.intents.add(intent, this.now());
+    return intent;
+  }
+
+  #recordDestroy(
+    key: StackKey,
+    options: Intent["options"],
+    by: StackOwner | undefined,
+  ): Intent {
+    requireNotHeld(key, this.holds.get(key), "removed");
+    const whose = by && { by: plainOwner(by) };
+    const id = this.ids.next();
+    const intent: Intent = { id, key, kind: "destroy", ...whose, options, ranBefore: [] };
+    this.#takeOver(key);
     this.intents.add(intent, this.now());
     return intent;
   }

@@ -107,6 +107,8 @@ export class LedgerTables {
   readonly release: Releases["find"] = (id) => this.releases.find(id);
   /** The releases of a stack, newest first; a next page has those numbered below `before`. */
   readonly history: Releases["history"] = (...asked) => this.releases.history(...asked);
+  /** Whichever of some releases was begun last, by its id. */
+  readonly lastBegun: Releases["lastBegun"] = (ids) => this.releases.lastBegun(ids);
   /** The releases of a stack whose containers may still be there; see {@link Releases.alive}. */
   readonly alive: Releases["alive"] = (key) => this.releases.alive(key);
   /** The number of stacks of a source that have a current release. */
@@ -156,12 +158,16 @@ export class LedgerTables {
     return inactive === undefined ? shown : { ...shown, inactive };
   }
 
-  /** A text that changes with each begin or end of a stack's intents, pin, hold and stop, and its hand-over. */
+  /**
+   * A text that changes with each begin or end of a stack's intents, pin, hold and stop, its hand-over, and what
+   * other contexts of its engine begin and end: only one of them may deploy it.
+   */
   mark(key: StackKey): string {
     const { intents, pins, owners } = this;
     const held = this.holds.get(key)?.heldAt.getTime() ?? "";
     const stopped = this.stops.get(key)?.getTime() ?? "";
-    return [intents.mark(key), pins.mark(key), held, stopped, owners.mark(key)].join(" ");
+    const beside = owners.contextsBeside(key).map((context) => intents.mark({ ...key, context }));
+    return [intents.mark(key), pins.mark(key), held, stopped, owners.mark(key), beside].join(" ");
   }
 
   /** The releases being deployed, by this process or others. */

@@ -7,7 +7,7 @@ export * from "./copy_ledger.ts";
 export { isLocked, lockFile } from "./file_lock.ts";
 export * from "./decision_log.ts";
 export * from "./deferred.ts";
-export * from "./deployed_since.ts";
+export * from "./deployed_by.ts";
 export * from "./discovered_stacks.ts";
 export * from "./hand_over.ts";
 export * from "./instance_key.ts";

@@ -39,6 +39,8 @@ export interface DeployedFrom {
 
 interface EngineIdentity {
   readonly id: string;
+  /** The machine's name: copies of a machine have one id, and mostly names of their own. */
+  readonly hostname?: string;
   /** Id of the swarm that it manages; empty otherwise. */
   readonly cluster: string;
 }
@@ -125,7 +127,8 @@ export class Owners extends LedgerTable {
   }
 
   /** Records what the engine of a context says that it is; writes only changes. */
-  noteEngine(context: string, { id, cluster }: EngineIdentity): void {
+  noteEngine(context: string, { id: machine, hostname = "", cluster }: EngineIdentity): void {
+    const id = machine === "" || hostname === "" ? machine : `${machine} ${hostname}`;
     const known = this.#engineOf(context);
     if (known?.["id"] === id && known["cluster"] === cluster) return;
     const sql = "INSERT OR REPLACE INTO engines VALUES (?, ?, ?)";

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { setTimeout as pause } from "node:timers/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { writeContext } from "../fakes/context_files.ts";
-import { commandTo, rows } from "./commands.ts";
-import { composeFile, service } from "./compose_text.ts";
-import { commit, ids, interrupt, inWorld, label, pollTo } from "./steps.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { commit, ids, inWorld, label, pollTo } from "./steps.ts";
 import { until } from "./until.ts";
 import type { World } from "./world.ts";
 
@@ -20,118 +21,154 @@ function second(world: World): void {
   writeContext(world.env["DOCKER_CONFIG"] ?? "", "same", { host: world.env["DOCKER_HOST"] ?? "" });
 }
 
-/** Deploys the first release by the default context, and the second one by the other context of its engine. */
-async function moved(world: World): Promise<void> {
+/** Deploys the stack by the default context, and commits a change of its context to the other one of its engine. */
+async function moved(
+  world: World,
+  files: Readonly<Record<string, string>> = shop("1"),
+): Promise<void> {
   second(world);
-  await commit(world, shop("1"), RECONCILED);
+  await commit(world, files, RECONCILED);
   await pollTo(world, "succeeded");
-  await commit(world, shop("2"), BY_SAME);
-  await pollTo(world, "succeeded");
+  await commit(world, { ...files, ...shop("2") }, BY_SAME);
 }
 
 const number = (world: World) => label(world, "web", "number");
 
-/** The numbers of the stack's releases by the default context. */
-const own = (world: World) =>
-  rows(world, "SELECT number FROM releases WHERE context = 'default' ORDER BY number")
-    .map((row) => row["number"]);
-
-async function removeContainers(world: World): Promise<void> {
-  for (const each of await world.containers()) {
-    await world.engine.removeContainer(each.id, { force: true, volumes: false }, never);
-  }
+/** Asks for an action on the project, by the default context or another one. */
+async function act(world: World, method: string, action = "", context = "default") {
+  const path = `/v1/api/project/${world.stack}${action}?context=${context}`;
+  const answer = await world.request(path, { method });
+  return { status: answer.status, text: await answer.text() };
 }
 
 describe("a stack whose context changed to another one of its engine", () => {
-  it("is repaired by the new one alone, and said to be there", () =>
-    inWorld("fake", async (world) => {
-      await moved(world);
-      await removeContainers(world);
-      await until(async () => Object.keys(await ids(world)).length > 0);
-      await until(() => world.lines.some(({ message }) => /^repaired release 1/.test(message)));
-      await pause(100);
-      assert.equal(await number(world), "2");
-      assert.deepEqual(own(world), [1]);
-      const { out } = await commandTo(world, 0, ["status", world.stack]);
-      assert.match(out, /^orphaned .* was deployed by context same since/m);
-      const theirs = await commandTo(world, 0, ["status", "--context", "same", world.stack]);
-      assert.match(theirs.out, /^synced /m);
-    }));
-
-  for (const wish of ["hold", "stop"]) {
-    it(`is not deployed by the new one while a person has it under a ${wish}`, () =>
-      inWorld("fake", async (world) => {
-        second(world);
-        await commit(world, shop("1"));
-        await pollTo(world, "succeeded");
-        const before = await ids(world);
-        if (wish === "hold") await commandTo(world, 0, ["hold", world.stack]);
-        else {
-          const path = `/v1/api/project/${world.stack}/stop`;
-          assert.equal((await world.request(path, { method: "POST" })).status, 200);
-        }
-        await commit(world, shop("2"), { context: "same" });
-        await pollTo(world, "skipped");
-        assert.deepEqual(await ids(world), before);
-      }));
-  }
-
-  it("is neither rolled back nor removed by the former one, which can be forgotten", () =>
+  it("is not deployed by that one, which says what to do, and is repaired by its own", () =>
     inWorld("fake", async (world) => {
       await moved(world);
       const before = await ids(world);
-      const rollback = await commandTo(world, 1, ["rollback", world.stack, "1"]);
-      assert.match(rollback.err, /is not rolled back: .* by context same since/);
-      const path = `/v1/api/project/${world.stack}`;
-      const removed = await world.request(path, { method: "DELETE" });
-      assert.equal(removed.status, 409);
-      assert.match(await removed.text(), /is not removed: .* by context same since.*forget/);
-      await commit(world, shop("2"), { destroy: { enabled: true } });
-      const destroyed = JSON.stringify(await pollTo(world, "failed"));
-      assert.match(destroyed, /is not destroyed: .* by context same since/);
-      await commandTo(world, 0, ["forget", world.stack]);
+      const refused = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(
+        refused,
+        /is deployed by context default, which leads to the engine of context same/,
+      );
+      assert.match(refused, /stackwright forget swt-/);
       assert.deepEqual(await ids(world), before);
-      const { out } = await commandTo(world, 0, ["status"]);
-      assert.doesNotMatch(out, /^orphaned /m);
-      const theirs = await world.request(`${path}?context=same`, { method: "DELETE" });
-      assert.equal(theirs.status, 200, await theirs.text());
-      assert.deepEqual(await ids(world), {});
-    }));
-
-  it("is not taken up by the former one, whose deployment was cut off before", () =>
-    inWorld("fake", async (world) => {
-      second(world);
-      for (const each of ["1", "3"]) {
-        await commit(world, shop(each));
-        await pollTo(world, "succeeded");
+      for (const each of await world.containers()) {
+        await world.engine.removeContainer(each.id, { force: true, volumes: false }, never);
       }
-      await commit(world, shop("2"), { context: "same" });
-      await pollTo(world, "succeeded");
-      await world.stop();
-      interrupt(world, 2);
-      await world.restart();
-      await until(() => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL").length === 0);
-      const [cut] = rows(world, "SELECT * FROM releases WHERE context = 'default' AND number = 2");
-      assert.equal(cut?.["status"], "failed");
-      assert.match(String(cut?.["message"]), /^interrupted, and .* by context same since/);
-      assert.equal(await number(world), "2");
-    }));
-
-  it("comes back when its context does, also where nothing else changes", () =>
-    inWorld("fake", async (world) => {
-      await moved(world);
+      await until(async () => Object.keys(await ids(world)).length > 0);
+      assert.equal(await number(world), "1");
       await commit(world, shop("3"), RECONCILED);
       await pollTo(world, "succeeded");
       assert.equal(await number(world), "3");
-      const { out } = await commandTo(world, 0, ["status", "--context", "same", world.stack]);
-      assert.match(out, /^orphaned .* was deployed by context default since/m);
-      await commit(world, shop("3"), BY_SAME);
-      await pollTo(world, "skipped");
-      const removed = await world.request(`/v1/api/project/${world.stack}`, { method: "DELETE" });
-      assert.equal(removed.status, 409, await removed.text());
+    }));
+
+  it("is neither started, stopped, restarted, rolled back nor removed by that one", () =>
+    inWorld("fake", async (world) => {
+      await moved(world);
+      await pollTo(world, "failed");
+      const before = await ids(world);
+      for (const action of ["start", "stop", "restart"]) {
+        const { status, text } = await act(world, "POST", `/${action}`, "same");
+        assert.equal(status, 409, text);
+        assert.match(text, /is deployed by context default/);
+      }
+      const removed = await act(world, "DELETE", "", "same");
+      assert.equal(removed.status, 409, removed.text);
+      const rollback = await commandTo(world, 1, [
+        "rollback",
+        "--context",
+        "same",
+        world.stack,
+        "1",
+      ]);
+      assert.notEqual(rollback.err, "");
+      await commit(world, shop("2"), { context: "same", destroy: true });
+      const destroyed = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(destroyed, /is not destroyed: .* is deployed by context default/);
+      assert.deepEqual(await ids(world), before);
+      assert.equal((await act(world, "POST", "/stop")).status, 200);
+    }));
+
+  it("is taken over by that one once a person has had it forgotten", () =>
+    inWorld("fake", async (world) => {
+      await moved(world);
+      await pollTo(world, "failed");
+      const before = await ids(world);
+      await commandTo(world, 0, ["forget", world.stack]);
+      assert.deepEqual(await ids(world), before);
+      await pollTo(world, "succeeded");
+      assert.equal(await number(world), "2");
+      const { status, text } = await act(world, "POST", "/stop");
+      assert.equal(status, 409, text);
+      const theirs = await commandTo(world, 0, ["status", "--context", "same", world.stack]);
+      assert.match(theirs.out, /^synced /m);
       await commit(world, shop("3"), RECONCILED);
-      await pollTo(world, "skipped");
-      const { out: back } = await commandTo(world, 0, ["status", world.stack]);
-      assert.match(back, /^synced /m);
+      await pollTo(world, "failed");
+      assert.equal((await act(world, "DELETE", "", "same")).status, 200);
+      await pollTo(world, "succeeded");
+      assert.equal(await number(world), "3");
+    }));
+
+  it("does not begin with empty relative mounts there", () =>
+    inWorld("fake", async (world) => {
+      const mounting = composeFile({ web: service({ volumes: ["./data:/data"] }) });
+      await moved(world, { "compose.yaml": mounting, "data/keep": "" });
+      const place = (context: string) => join(world.dataDir, "releases", context, world.stack);
+      const data = (context: string) => join(place(context), "live", "data");
+      await writeFile(join(data("default"), "written"), "by r1");
+      await pollTo(world, "failed");
+      await commandTo(world, 0, ["forget", world.stack]);
+      await commit(world, { "compose.yaml": mounting, "data/keep": "" }, BY_SAME);
+      const refused = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(refused, /relative mounts would begin empty.*Move that to /);
+      await mkdir(dirname(place("same")), { recursive: true });
+      await rename(place("default"), place("same"));
+      await pollTo(world, "succeeded");
+      assert.equal(await readFile(join(data("same"), "written"), "utf8"), "by r1");
+    }));
+});
+
+describe("a discovered stack whose context changed", () => {
+  /** Contexts that do not deploy it, and what is said of why it stays where it is. */
+  const ROWS = [
+    ["same", /is named by context same, which (?:leads to its engine|has not deployed it yet)/],
+    ["misspelt", /is named by context misspelt, which has not deployed it yet/],
+  ] as const;
+  for (const [context, why] of ROWS) {
+    it(`is not removed with its data where it was deployed (${context})`, () =>
+      inWorld("fake", async (world) => {
+        second(world);
+        const discovery = { enabled: true, delete: true, remove_volumes: true };
+        const base = { working_dir: "apps", auto_discovery: discovery };
+        const files = (fields: Part) => ({
+          ".stackwright.yaml": configFile({ ...base, ...fields }),
+          [`apps/${world.stack}/compose.yaml`]: shop("1")["compose.yaml"],
+        });
+        await world.repository.commit(files({}));
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        await world.repository.commit(files({ context }));
+        await pollTo(world, "failed");
+        const { out } = await commandTo(world, 0, ["explain", world.stack]);
+        assert.match(out, why);
+        assert.deepEqual(await ids(world), before);
+      }));
+  }
+});
+
+describe("a stack that a configuration names by two contexts of one engine", () => {
+  it("is deployed by one of them alone, also the first time", () =>
+    inWorld("fake", async (world) => {
+      second(world);
+      const one = { name: world.stack };
+      await world.repository.commit({
+        ".stackwright.yaml": configFile(one, { ...one, context: "same" }),
+        ...shop("1"),
+      });
+      const { run: { deployments = [] } } = await world.poll();
+      const ended = deployments.map(({ status, message = "" }) => `${status} ${message}`).sort();
+      assert.match(ended[0] ?? "", /^failed .* is deployed by context /);
+      assert.match(ended[1] ?? "", /^succeeded /);
     }));
 });

@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { passesWebhookFilter } from "../../../src/config/mod.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { stackKey } from "../../../src/model/mod.ts";
-import { planObsolete, planOfKept, removeObsolete } from "../../../src/pipeline/remove_obsolete.ts";
+import { planObsolete, planOfKept } from "../../../src/pipeline/destroy/plan_obsolete.ts";
+import { removeObsolete } from "../../../src/pipeline/remove_obsolete.ts";
 import {
   createLimiter,
   createTurns,

@@ -148,7 +148,7 @@ function ledgerWith(key: StackKey, owner: StackOwner) {
 
 describe("requireNothingForeign()", () => {
   type Parts = Parameters<typeof requireNothingForeign>[0];
-  const E1 = { id: "e1", cluster: "" };
+  const E1 = { id: "e1", hostname: "h1", cluster: "" };
   const labels = { "com.docker.stack.namespace": "shop" };
   const there = ["shop_db", "h1_data"].map((name) => ({ name, labels }));
   /** A service whose tasks could not start yet, or are due later. */
@@ -182,7 +182,7 @@ describe("requireNothingForeign()", () => {
     clock: systemClock,
     hosts: { of: () => Promise.resolve({ info: () => Promise.resolve(E1) }) },
     host: {
-      info: () => Promise.resolve({ ...E1, hostname: "h1", swarm: "manager" }),
+      info: () => Promise.resolve({ ...E1, swarm: "manager" }),
       engine: {
         swarm: {
           everyService: (of: (service: object) => object | undefined) =>

@@ -1,0 +1,155 @@
+import {
+  type DiscoveryOwner,
+  formatStackKey,
+  type Revision,
+  type StackKey,
+} from "../../model/mod.ts";
+import {
+  chooseObsolete,
+  type DiscoveryScan,
+  type ObsoleteVerdict,
+  permitsRemovals,
+} from "../../plan/mod.ts";
+import { whyElsewhere } from "../../record/mod.ts";
+import { allInTurns } from "../../system/mod.ts";
+import { discoveryOwner, keyOf, removalPolicy, type ScannedBase } from "../expand_deployments.ts";
+import { personHold } from "../hold.ts";
+import type { OpenedSource } from "../open_source.ts";
+import { whyLeftAlone } from "../owner/own_stack.ts";
+import type { PipelineParts } from "../parts.ts";
+import { isNewer } from "./is_newer.ts";
+
+/** A run whose source was opened, as far as what it does not name any more depends on it. */
+export type ObsoleteRun = Pick<
+  OpenedSource,
+  "request" | "configuration" | "expansion" | "trigger" | "origin" | "passes"
+>;
+
+/** A stack that is to be removed. */
+export type Removal = ObsoleteVerdict & { readonly kind: "remove" };
+
+/** A stack that nothing names any more, and that stays. */
+export type Kept = ObsoleteVerdict & { readonly kind: "keep" };
+
+/** The plan for discovered stacks that nothing names any more. */
+export interface ObsoletePlan {
+  readonly owner: DiscoveryOwner;
+  readonly removals: readonly Removal[];
+  readonly kept: readonly Kept[];
+  /** Why the removals wait for a person or another run; empty when they do not wait. */
+  readonly held: string;
+}
+
+/** Finds the stacks that an earlier run deployed and that nothing in this run names. */
+export async function planObsolete(
+  parts: PipelineParts,
+  run: ObsoleteRun,
+  signal: AbortSignal,
+): Promise<ObsoletePlan> {
+  const { configuration, request, expansion, origin } = run;
+  const { deployments, failures, scans } = expansion;
+  const owner = discoveryOwner(configuration, request);
+  const looked = lookedAt(run);
+  const named = [...deployments.map(keyOf), ...failures.map((each) => each.key)];
+  const names = new Set(named.map(formatStackKey));
+  const stacks = parts.ledger.discovered.of(owner);
+  const discovered = stacks.filter(({ policy }) => policy !== undefined);
+  const unnamed = stacks.filter(({ key }) => !names.has(formatStackKey(key)));
+  const candidates = await allInTurns(unnamed, async (stack) => {
+    const isThere = stack.policy !== undefined || parts.ledger.current(stack.key) !== undefined;
+    return isThere ? [{ ...stack, newer: await isNewer(parts, stack, looked, signal) }] : [];
+  });
+  const scanned = await Promise.all(scans.map((scan) => scanOf(run, scan)));
+  const chosen = chooseObsolete({
+    stacks: candidates.flat(),
+    named,
+    scans: scanned,
+    isWhole: request.deployments.length === 0,
+    complete: failures.length === 0,
+  });
+  const verdicts = await allInTurns(chosen, (each) => unlessKept(parts, each, named, signal));
+  const removals = verdicts.filter((each) => each.kind === "remove");
+  const permitted = permitsRemovals({
+    removals: removals.map((each) => each.stack.key),
+    owned: discovered.length,
+    origin,
+    pending: parts.ledger.discovered.pending(owner),
+  });
+  return {
+    owner,
+    removals,
+    kept: verdicts.filter((each) => each.kind === "keep"),
+    held: permitted
+      ? ""
+      : `${removals.length} of ${discovered.length} discovered stacks would be ` +
+        `removed at once; that needs a manual trigger, or the same result in the next run`,
+  };
+}
+
+/** The revisions by which a run decides what nothing names any more. */
+export function lookedAt(
+  { configuration, expansion: { scans } }: ObsoleteRun,
+): readonly Revision[] {
+  return [configuration, ...scans.map(({ revision }) => revision)];
+}
+
+/** Keeps a stack that a person holds, this process runs in, or another context has; other verdicts stay as they are. */
+async function unlessKept(
+  parts: PipelineParts,
+  verdict: ObsoleteVerdict,
+  named: readonly StackKey[],
+  signal: AbortSignal,
+): Promise<ObsoleteVerdict> {
+  if (verdict.kind === "keep") return verdict;
+  const { stack, stack: { key } } = verdict;
+  const because = personHold(parts, key)?.message ??
+    namedElsewhere(parts, key, named) ??
+    await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
+    whyElsewhere(parts.ledger, key);
+  return because === undefined ? verdict : { kind: "keep", stack, because, isSure: true };
+}
+
+/** The plan for a stack that stays although nothing names it any more. */
+export function planOfKept(why: string) {
+  const message = `nothing names it any more, and it is kept with its data: ${why}`;
+  return { kind: "skip", reason: "unnamed", message, services: [] } as const;
+}
+
+/** The reason for removing a stack that was discovered in a directory. */
+export function whyObsolete(directory: string): string {
+  return `nothing names it any more: it was discovered in ${directory}`;
+}
+
+/**
+ * Why a stack stays whose context was changed: to one that leads to the same engine, and is to have its data, or to
+ * one that has not deployed it, which may be misspelt or away.
+ */
+function namedElsewhere(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+  named: readonly StackKey[],
+): string | undefined {
+  const beside = ledger.owners.contextsBeside(key);
+  const other = named.find((each) =>
+    each.name === key.name &&
+    (beside.includes(each.context) || ledger.current(each) === undefined)
+  );
+  return other && `${key.name} is named by context ${other.context}, which ` +
+      (beside.includes(other.context) ? "leads to its engine" : "has not deployed it yet");
+}
+
+async function scanOf(
+  { trigger, passes }: ObsoleteRun,
+  { base, revision }: ScannedBase,
+): Promise<DiscoveryScan> {
+  const { workingDir, autoDiscovery, pause, webhookFilter } = base.deployment;
+  return {
+    repository: revision.source.name,
+    workingDir,
+    depth: autoDiscovery.depth,
+    policy: removalPolicy(autoDiscovery),
+    paused: pause,
+    // Only a webhook may be ignored by a deployment.
+    admitted: trigger !== "webhook" || await passes(webhookFilter),
+  };
+}
