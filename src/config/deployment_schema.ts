@@ -121,7 +121,7 @@ export const deploymentSchema = closed({
     "Dotenv files for interpolation, later ones win; `remote:` marks the deployed repository.",
   ),
   remove_orphans: field(flag(), "Remove containers of services the compose file no longer has."),
-  prune_images: field(flag(), "Remove images no service uses any more."),
+  prune_images: field(flag(), "Remove images that no service and no kept release uses any more."),
   swarm: field(swarm, "Swarm mode."),
   wait_running_jobs: field(flag(), "Wait for running scheduled jobs before deploying."),
   force_recreate: field(

@@ -9,7 +9,9 @@ import {
   COMPOSE_LABELS,
   errors,
   fewOf,
+  formatStackArguments,
   imagesOf,
+  inShell,
   own,
   type Plan,
   type Progress,
@@ -103,13 +105,22 @@ async function stackImages(
 }
 
 function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {
+  const { key, revision: { id } } = release;
   return errors.build_failed(
-    `service ${service.name}: image ${service.image}, which was built for commit ` +
-      `${release.revision.id}, is gone, and its name may lead to another program now. Deploy that ` +
-      `commit to build it again (stackwright apply --ref ${release.revision.id}), and hold the stack ` +
-      `(stackwright hold ${release.key.name}), or the next poll deploys the newest one; ` +
-      "RELEASE_IMAGE_RETENTION keeps images of earlier releases. No container was touched",
+    `service ${service.name}: image ${service.image}, which was built for commit ${id}, is gone, ` +
+      "and its name may lead to another program now. Deploy that commit to build it again " +
+      `(${deploymentOf(release)}), and hold the stack (stackwright hold ` +
+      `${formatStackArguments(key)}), or the next poll deploys the newest one; ` +
+      "RELEASE_IMAGE_RETENTION says of how many releases images are kept. No container was touched",
   );
+}
+
+/** How a person deploys the commit of a recorded release, whose URL has no credentials. */
+function deploymentOf({ revision: { source, id }, configuration, target }: Release): string {
+  // What its configuration names decides about the commit, not the configuration's own one.
+  if (configuration !== undefined) return `reference: ${id} beside its repository_url`;
+  const of = target === "" ? "" : ` --target ${inShell(target)}`;
+  return `stackwright apply --ref ${id}${of} ${inShell(source.url)}`;
 }
 
 /**

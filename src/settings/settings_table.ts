@@ -49,8 +49,8 @@ const SETTINGS = {
     "Files that an engine on another machine mounts: refuse, or volume (copied read-only).",
   ),
   RELEASE_IMAGE_RETENTION: is.integer(
-    "0",
-    "Previous releases whose images are kept in any case.",
+    "1",
+    "Good releases of each stack before the deployed one whose images are kept for rollbacks.",
     NATURAL,
   ),
   ARTIFACT_GC_ENABLED: is.boolean(

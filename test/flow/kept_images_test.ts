@@ -60,25 +60,29 @@ for (const engine of await buildingEngines()) {
         assert.equal(await page(world), "three");
         await commandTo(world, 0, ["rollback", world.stack]);
         assert.equal(await page(world), "one");
-      }, { RELEASE_IMAGE_RETENTION: "1" }));
+      }));
 
-    it("goes when nobody goes back to it, with the name by which it was kept", () =>
-      inWorld(engine, async (world) => {
-        for (const word of ["one", "two", "three"]) {
-          await commit(world, shop(word), QUIET);
+    for (const [kept, env] of [[0, { RELEASE_IMAGE_RETENTION: "0" }], [1, {}]] as const) {
+      it(`goes when nobody goes back to it, with its names, where ${kept} before it are kept`, () =>
+        inWorld(engine, async (world) => {
+          const images = async () =>
+            (await world.engine.listImages(never))
+              .filter(({ labels }) => labels["com.docker.compose.project"] === world.stack).length;
+          for (const word of ["one", "two", "three"]) {
+            await commit(world, shop(word), QUIET);
+            await pollTo(world, "succeeded");
+          }
+          assert.equal(await images(), kept + 1);
+          const { keepsUnnamed } = await world.engine.info(never);
+          assert.equal((await keptNames(world)).length, keepsUnnamed ? 0 : kept + 1);
+          await world.repository.commit({
+            ".stackwright.yaml": configFile({ name: world.stack, destroy: true }),
+          });
           await pollTo(world, "succeeded");
-        }
-        const images = (await world.engine.listImages(never))
-          .filter(({ labels }) => labels["com.docker.compose.project"] === world.stack);
-        assert.equal(images.length, 1);
-        const { keepsUnnamed } = await world.engine.info(never);
-        assert.equal((await keptNames(world)).length, keepsUnnamed ? 0 : 1);
-        await world.repository.commit({
-          ".stackwright.yaml": configFile({ name: world.stack, destroy: true }),
-        });
-        await pollTo(world, "succeeded");
-        assert.deepEqual(await keptNames(world), []);
-      }, { RELEASE_IMAGE_RETENTION: "0" }));
+          assert.deepEqual(await keptNames(world), []);
+          assert.equal(await images(), 0);
+        }, env));
+    }
 
     it("is not run in place of the one that the release ran which a person rolls back to", () =>
       inWorld(engine, async (world) => {

@@ -231,6 +231,9 @@ async function makeImage(world: World, tag: string, content: string): Promise<st
   return await world.engine.imageId(tag, never) ?? "";
 }
 
+/** Pulling is for what pruning has removed. */
+const KEEP_NONE = { RELEASE_IMAGE_RETENTION: "0" };
+
 describe("stackwright rollback and the registry", () => {
   it("pulls what is missing first; when that fails nothing that runs was touched", () =>
     inWorld("fake", async (world) => {
@@ -261,7 +264,7 @@ describe("stackwright rollback and the registry", () => {
       await automaticPollTo(world, "skipped");
       const { out } = await commandTo(world, 0, ["explain", world.stack]);
       assert.doesNotMatch(out, /held back/);
-    }));
+    }, KEEP_NONE));
 });
 
 describe("what the ledger tells", () => {

@@ -49,11 +49,13 @@ export const ROLLOUT_ROWS: readonly Row[] = [
   },
   {
     rule: `${BASIC} prune_images`,
-    title: "true removes the image that was replaced, false keeps it",
+    title: "true removes the images before the one that was replaced, false keeps them",
     covers: ["prune_images"],
-    steps: [1, 2, 3].map((number) => ({
+    steps: ([[1, [1]], [2, [1, 2]], [3, [1, 2, 3]], [4, [3, 4]]] as const).map((
+      [number, expected],
+    ) => ({
       files: {
-        [CONFIG]: config(`prune_images: ${number !== 2}`),
+        [CONFIG]: config(`prune_images: ${number !== 3}`),
         "compose.yaml": composeFile({ web: service({ image: `{{stack}}-app:${number}` }) }),
       },
       before: ({ world, stack }) => {
@@ -64,12 +66,8 @@ export const ROLLOUT_ROWS: readonly Row[] = [
         const there = Object.keys(world.fake?.images() ?? {}).filter((name) =>
           name.startsWith(`${stack}-app`)
         );
-        const expected = [[`${stack}-app:1`], [`${stack}-app:1`, `${stack}-app:2`], [
-          `${stack}-app:1`,
-          `${stack}-app:3`,
-        ]][number - 1];
         await Promise.resolve();
-        assert.deepEqual(there.sort(), expected);
+        assert.deepEqual(there.sort(), expected.map((each) => `${stack}-app:${each}`));
       },
     })),
   },

@@ -17,10 +17,11 @@ describe("requireImages() of a service that is built", () => {
   const ask = async (
     there: readonly string[],
     ran: string | undefined,
-    { action = "recreate", definition = BUILT, images = { web: ran } }: {
+    { action = "recreate", definition = BUILT, images = { web: ran }, from = {} }: {
       readonly action?: string;
       readonly definition?: Readonly<Record<string, unknown>>;
       readonly images?: Readonly<Record<string, string | undefined>>;
+      readonly from?: Readonly<Record<string, unknown>>;
     } = {},
   ) => {
     const engine = {
@@ -39,7 +40,9 @@ describe("requireImages() of a service that is built", () => {
       key: stackKey("", "shop"),
       model: { name: "shop", services: { maker: BUILT, web: definition } },
       services: [web],
-      revision: { id: "c1" },
+      revision: { id: "c1", source: { url: "/srv/my shop" } },
+      target: "",
+      ...from,
       invocation: { values: {}, envFiles: [], profiles: [], files: [] },
     };
     await requireImages(
@@ -62,6 +65,18 @@ describe("requireImages() of a service that is built", () => {
     await assert.rejects(ask(["shop-web"], "old"), REFUSED);
     await assert.rejects(ask([], "old"), REFUSED);
     await assert.rejects(ask([], undefined), REFUSED);
+  });
+
+  it("names a way out that can be typed as it is", async () => {
+    const told = (message: RegExp, from = {}) =>
+      assert.rejects(ask([], "old", { from }), { ...REFUSED, message });
+    await told(
+      /build it again \(stackwright apply --ref c1 '\/srv\/my shop'\), and hold the stack/,
+    );
+    await told(/\(stackwright apply --ref c1 --target prod '\/srv/, { target: "prod" });
+    await told(/\(stackwright hold --context edge shop\)/, { key: stackKey("edge", "shop") });
+    const configuration = { id: "c2", source: { url: "/srv/fleet" } };
+    await told(/\(reference: c1 beside its repository_url\)/, { configuration });
   });
 
   it("is content with the image that the release ran, whatever its name leads to", async () => {

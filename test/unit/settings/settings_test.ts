@@ -97,7 +97,8 @@ const DEFAULTS: Settings = {
     concurrent: { deployments: 4, preparations: 8 },
     rollback: true,
     watchMs: 2000,
-    releaseImageRetention: 0,
+    // A way back: what was built for the release before is nowhere else.
+    releaseImageRetention: 1,
     artifactGcEnabled: true,
     artifactGcRetentionRecords: 2,
     allowLocalRepositoryUrl: false,
