@@ -92,7 +92,7 @@ type End = "settled" | "failed" | "moved";
 /** A stack to reconcile, and how it reacts. */
 interface Reconciled {
   readonly recorded: RecordedRelease;
-  readonly options: ReconciliationOptions;
+  readonly options: ReconciliationOptions & { readonly removeOrphans?: boolean };
 }
 
 /** The release and options to reconcile a stack by; `undefined` for one that is left alone. */
@@ -230,7 +230,7 @@ async function driftOf(
   const fields = reconciliations.masked(key, looked.fields);
   // Read after looking: a concurrent look may have told and recorded the same drift meanwhile.
   const before = reconciliations.drift(key);
-  const judged = judgeDrift({ ...looked, listed, fields, before }, options.drift, clock.now());
+  const judged = judgeDrift({ ...looked, listed, fields, before }, options, clock.now());
   tellDrift(log, key, judged, options.drift);
   reconciliations.noteDrift(key, judged.found);
   return judged.mended;

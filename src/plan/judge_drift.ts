@@ -28,7 +28,10 @@ interface JudgedDrift {
   readonly found: FoundDrift;
 }
 
-/** Judges drift that a list (`listed`) and inspections (`fields`, `restarts`) show, after `before`. */
+/**
+ * Judges drift that a list (`listed`) and inspections (`fields`, `restarts`) show, after `before`. Orphans are
+ * mended, which removes them, only where the deployment has `removeOrphans`: they may run on purpose.
+ */
 export function judgeDrift(
   { listed, fields: looked, restarts: restarted = [], before }: {
     readonly listed: readonly Drift[];
@@ -36,7 +39,10 @@ export function judgeDrift(
     readonly before: FoundDrift | undefined;
     readonly restarts?: readonly EngineRestarts[];
   },
-  policy: DriftPolicy,
+  { drift: policy, removeOrphans = false }: {
+    readonly drift: DriftPolicy;
+    readonly removeOrphans?: boolean;
+  },
   now: Date,
 ): JudgedDrift {
   const fields = fitting(looked.slice(0, MOST_FIELDS), MOST_CHARACTERS, brief);
@@ -45,9 +51,10 @@ export function judgeDrift(
   const tried = before?.tried.filter(isIn([...fields, ...listed.filter(isOrphan)])) ?? [];
   const [isTried, isKnown] = [isIn(tried), isIn(before?.fields)];
   const restarts = withRestarts(before?.restarts, restarted, now);
+  const isMended = (each: Drift) => !isTried(each) && (removeOrphans || !isOrphan(each));
   const looping = new Set(restartLoops(before, now).map(({ id }) => id));
   return {
-    mended: policy === "repair" ? all.filter((each) => !isTried(each)) : [],
+    mended: policy === "repair" ? all.filter(isMended) : [],
     news: fields.filter((each) => !isKnown(each)),
     loops: restartLoops({ restarts }, now).filter(({ id }) => !looping.has(id)),
     found: {

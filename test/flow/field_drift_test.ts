@@ -85,6 +85,25 @@ for (const engine of await decidingEngine()) {
         assert.deepEqual(Object.keys(await ids(world)), ["db-1"]);
       }));
 
+    it("stays where it was added and the deployment removes no orphans, also where drift is repaired", () =>
+      inWorld(engine, async (world) => {
+        const kept = { reconciliation: { drift: "repair" }, remove_orphans: false };
+        await commit(world, SHOP, kept);
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        const labels = ["project=" + world.stack, "service=extra", "oneoff=False"]
+          .flatMap((each) => ["--label", `com.docker.compose.${each}`]);
+        await docker(world, "create", "--name", `${world.stack}-extra`, ...labels, IMAGE, "true");
+        await driftIs(world, ["extra service extra"]);
+        await update(world, "web-1", "--memory", "48m");
+        while ((await ids(world))["web-1"] === before["web-1"]) await pause(20);
+        await driftIs(world, ["extra service extra"]);
+        // A look at everything, and a poll, leave it, too.
+        await world.restart();
+        await pollTo(world, "skipped");
+        assert.deepEqual(Object.keys(await ids(world)).sort(), ["db-1", "extra", "web-1"]);
+      }));
+
     it("is mended where drift is repaired, once and with one container", () =>
       inWorld(engine, async (world) => {
         await commit(world, SHOP, { reconciliation: { drift: "repair" } });

@@ -141,7 +141,10 @@ describe("what is remembered of a stack", () => {
     assert.equal(left.length, 1);
     const listed = listedDrift(release, { containers });
     const before = { count: 0, fields: [], tried: left };
-    const judged = judgeDrift({ listed, fields: [], before }, "repair", new Date(0));
+    const judged = judgeDrift({ listed, fields: [], before }, {
+      drift: "repair",
+      removeOrphans: true,
+    }, new Date(0));
     assert.deepEqual(judged.mended.map(({ service }) => service), ["web"]);
   });
 
@@ -159,9 +162,17 @@ describe("what is remembered of a stack", () => {
       ...{ service: "web", container: { id: `${at}`, name: "n".repeat(4096) } },
       ...{ field: `labels.${at}`, wanted: "w".repeat(9000), found: "f".repeat(9000) },
     }));
-    const judged = judgeDrift({ listed: [], fields, before: undefined }, "report", new Date(0));
+    const judged = judgeDrift(
+      { listed: [], fields, before: undefined },
+      { drift: "report" },
+      new Date(0),
+    );
     assert.ok(JSON.stringify(judged.found).length < 600_000);
-    const again = judgeDrift({ listed: [], fields, before: judged.found }, "report", new Date(0));
+    const again = judgeDrift(
+      { listed: [], fields, before: judged.found },
+      { drift: "report" },
+      new Date(0),
+    );
     assert.deepEqual(again.news, [], "what is known is no news");
     assert.equal(toRemember(fields.map((each) => ({ ...each, field: "a" }))).length, 1);
   });

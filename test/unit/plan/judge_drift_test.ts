@@ -12,11 +12,13 @@ const one = (field: string, id = "c1"): Drift => ({
 });
 const listed = [one("containers")];
 const fields = [one("mem_limit"), one("cpus")];
+const REPAIR = { drift: "repair", removeOrphans: true } as const;
+const REPORT = { drift: "report" } as const;
 const NOW = new Date(3_600_000);
 
 describe("judgeDrift()", () => {
   it("mends all that was found where that is wanted, and remembers what inspecting shows", () => {
-    assert.deepEqual(judgeDrift({ listed, fields, before: undefined }, "repair", NOW), {
+    assert.deepEqual(judgeDrift({ listed, fields, before: undefined }, REPAIR, NOW), {
       mended: [...listed, ...fields],
       news: fields,
       loops: [],
@@ -25,19 +27,19 @@ describe("judgeDrift()", () => {
   });
 
   it("mends nothing where it is only told", () => {
-    const judged = judgeDrift({ listed, fields, before: undefined }, "report", NOW);
+    const judged = judgeDrift({ listed, fields, before: undefined }, REPORT, NOW);
     assert.deepEqual([judged.mended, judged.news], [[], fields]);
   });
 
   it("tells once, also of the container that took the place of another", () => {
     const before = { ...NO_DRIFT, fields: [one("mem_limit", "c0")] };
-    const { news } = judgeDrift({ listed, fields, before }, "report", NOW);
+    const { news } = judgeDrift({ listed, fields, before }, REPORT, NOW);
     assert.deepEqual(news, [one("cpus")]);
   });
 
   it("does not replace again what a new container did not change, as long as it is there", () => {
     const before = { ...NO_DRIFT, tried: [one("cpus", "c0"), one("user")] };
-    const { mended, found } = judgeDrift({ listed, fields, before }, "repair", NOW);
+    const { mended, found } = judgeDrift({ listed, fields, before }, REPAIR, NOW);
     assert.deepEqual(mended, [...listed, one("mem_limit")]);
     assert.deepEqual(found.tried, [one("cpus", "c0")]);
   });
@@ -47,11 +49,21 @@ describe("judgeDrift()", () => {
     const before = { ...NO_DRIFT, tried: [orphan, one("containers")] };
     const { mended, found } = judgeDrift(
       { listed: [...listed, orphan], fields: [], before },
-      "repair",
+      REPAIR,
       NOW,
     );
     assert.deepEqual([mended, found.tried], [listed, [orphan]]);
     assert.equal(found.count, listed.length, "an orphan is no drift");
+  });
+
+  it("leaves orphans where the deployment does, and mends the rest", () => {
+    const all = { listed: [...listed, one("service")], fields, before: undefined };
+    for (const policy of [{ ...REPAIR, removeOrphans: false }, { drift: "repair" }] as const) {
+      const { mended, found } = judgeDrift(all, policy, NOW);
+      assert.deepEqual(mended, [...listed, ...fields]);
+      assert.equal(found.count, 3);
+    }
+    assert.equal(judgeDrift(all, REPAIR, NOW).mended.length, 4);
   });
 
   it("tells once of a container that the engine restarted three times in ten minutes", () => {
@@ -63,7 +75,7 @@ describe("judgeDrift()", () => {
     let before: FoundDrift | undefined;
     const look = (minutes: number, restarts = restarted(minutes * minute)) => {
       const now = new Date(minutes * minute + 7_000);
-      const judged = judgeDrift({ listed: [], fields: [], restarts, before }, "repair", now);
+      const judged = judgeDrift({ listed: [], fields: [], restarts, before }, REPAIR, now);
       before = judged.found;
       return judged;
     };
@@ -88,10 +100,10 @@ describe("judgeDrift()", () => {
       ...one(`label ${at}`),
       found: "x".repeat(100_000),
     }));
-    const first = judgeDrift({ listed, fields: many, before: undefined }, "repair", NOW);
+    const first = judgeDrift({ listed, fields: many, before: undefined }, REPAIR, NOW);
     assert.ok(JSON.stringify(first.found).length < 1_000_000);
     assert.equal(first.mended.length, 1001);
-    const again = judgeDrift({ listed, fields: many, before: first.found }, "repair", NOW);
+    const again = judgeDrift({ listed, fields: many, before: first.found }, REPAIR, NOW);
     assert.deepEqual(again.news, []);
   });
 });
