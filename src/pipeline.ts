@@ -16,6 +16,7 @@ import {
   hasClosed,
   heldAnyway,
   holdOf,
+  isOvertaken,
   keyOf,
   learnedOfAll,
   leave,
@@ -70,8 +71,7 @@ export interface Pipeline {
   rollBack(work: Rollback, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /**
    * Finishes the intents that an earlier process left open, of the stacks for which `isMeant` says
-   * so. Call it once, before the first `execute`. Tells `reporter` as any run does. Returns the
-   * contexts whose open intents wait, since their engines do not answer.
+   * so. Call it once, before the first `execute`. Returns the contexts whose engines do not answer.
    */
   recover(
     signal: AbortSignal,
@@ -305,6 +305,8 @@ async function actInTime(
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
   const { kind } = toDo.decision;
+  const isLeft = () => isOvertaken(parts, teller, [target.configuration], signal);
+  if (kind === "destroy" && await isLeft()) return "done";
   if (kind !== "repair" && hasClosed(parts, target)) return "moved";
   teller.tell({ kind: "started" });
   const end = await act(parts, target, toDo, signal);

@@ -92,5 +92,7 @@ export function isOver(decision: DecisionSummary | undefined, now: number): bool
   const { kind, reason, outcome } = decision;
   // A first deployment that failed must stay listed: people ask about it.
   if (kind === "error" || outcome?.status === "failed") return false;
-  return kind !== "skip" || reason === "nothing_to_destroy" || reason === "no_changes";
+  if (kind !== "skip") return true;
+  // What superseded a look at a stack that has no release now has removed it.
+  return ["nothing_to_destroy", "no_changes", "superseded"].includes(reason ?? "");
 }

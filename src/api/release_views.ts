@@ -66,7 +66,8 @@ export const decisionView = z.strictObject({
     .describe("What differs from the release that is deployed: digests, or `absent`."),
   services: z.array(serviceView),
   outcome: z.strictObject({
-    status: z.enum(["succeeded", "failed"]),
+    status: z.enum(["succeeded", "failed", "skipped"])
+      .describe("skipped: given up before anything was changed."),
     message: z.string(),
     retry_at: timestamp.optional().describe("When what failed is tried again by itself."),
   })

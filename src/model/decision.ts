@@ -58,7 +58,8 @@ export interface TargetDecision {
 
 /** The end of an attempt. */
 export interface DecisionOutcome {
-  readonly status: "succeeded" | "failed";
+  /** `skipped` where it was given up before anything was changed. */
+  readonly status: "succeeded" | "failed" | "skipped";
   readonly message: string;
   /** Time of the automatic retry of a failed repair, in ISO 8601. */
   readonly retryAt?: string;

@@ -4,13 +4,14 @@ import {
   fewOf,
   NO_DRIFT,
   ownerFrom,
+  type Revision,
   type StackKey,
   type StackwrightError,
   type TargetEnd,
 } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
 import { leftByAdoption } from "../plan/mod.ts";
-import { type Decision, endOf } from "./decision.ts";
+import { type Decision, endOf, leave, waiting } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { remembering } from "./decide/remembering.ts";
 import { removalWish } from "./destroy/failed_removal.ts";
@@ -22,6 +23,7 @@ import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Host, Target } from "../prepare/mod.ts";
 import { isOfOthers, recordedOwner } from "../record/mod.ts";
+import type { Teller } from "../tell/mod.ts";
 
 /** A decision to carry out, and what carrying it out depends on. */
 export interface ToDo {
@@ -147,8 +149,6 @@ async function destroy(
 ): Promise<TargetEnd | undefined> {
   target.progress("removing what runs");
   const { key, discovered: found, deployment } = target;
-  const newer = await overtakenBy(parts, [target.configuration], signal);
-  if (newer !== undefined) return { status: "skipped", message: newer };
   const decided = { by: ownerFrom(target.configuration), found, what: deployment.destroy, since };
   const remove = () => destroyTarget(parts, key, decided, signal);
   const deleted = await remembering(parts, key, removalWish(target), remove, signal);
@@ -156,6 +156,21 @@ async function destroy(
   return deleted === undefined
     ? nothingToDestroy(target.key)
     : { status: "succeeded", message: `destroyed${dataText("deleted", deleted)}` };
+}
+
+/**
+ * Whether a removal is left to another run, as {@link overtakenBy} says of what was `looked` at; tells of that.
+ * Asks sources, which takes as long as they make it: what else may forbid the removal is asked after it.
+ */
+export async function isOvertaken(
+  parts: Parameters<typeof overtakenBy>[0],
+  teller: Teller,
+  looked: readonly Revision[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const newer = await overtakenBy(parts, looked, signal);
+  if (newer !== undefined) leave(teller, waiting(newer));
+  return newer !== undefined;
 }
 
 /** The end of a target whose stack was to be destroyed and does not exist. */

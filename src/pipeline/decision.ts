@@ -58,6 +58,11 @@ export function skip(reason: SkipReason, message: string): Decision & { readonly
   return { kind: "skip", plan: { kind: "skip", reason, message, services: [] }, changes: [] };
 }
 
+/** A decision to wait, without plans for services. */
+export function waiting({ reason, message, retryAt }: Hold): ReturnType<typeof skip> {
+  return { ...skip(reason, message), ...later(retryAt) };
+}
+
 /**
  * The decision about a target that is held anyway, where the stack is another's: it need not wait for
  * those who are at work on that, and is no conflict.
@@ -68,7 +73,7 @@ export function heldAnyway(
 ): ReturnType<typeof skip> | undefined {
   if (!isStrangers(parts, target)) return undefined;
   const hold = stoppedHold(parts, target) ?? waitingHold(parts, target);
-  return hold && skip(hold.reason, hold.message);
+  return hold && waiting(hold);
 }
 
 /** A decision in the form that listeners get. */

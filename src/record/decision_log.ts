@@ -18,6 +18,9 @@ const CUT_OFF: DecisionOutcome = {
 /** Entries between two removals of forgotten stacks. */
 const LOOK_EVERY = 100;
 
+/** SQL for the id of the newest entry of a stack. */
+const NEWEST_OF_STACK = "SELECT max(id) FROM decisions WHERE context = ? AND name = ?";
+
 /** A recorded decision; equal ones in a row share an entry. */
 export interface RecordedDecision extends TargetDecision {
   /** Id of the entry; later entries have greater ids. */
@@ -59,16 +62,19 @@ export class DecisionLog extends RedactedTable {
     return id;
   }
 
-  /** Records the outcome of a decision; equal decisions get new entries from then on. */
+  /**
+   * Records the outcome of a decision, which is the last word on its stack: what another process decided while it
+   * was carried out was decided by what it has changed. Equal decisions get new entries from then on.
+   */
   end(key: StackKey, id: number, outcome: DecisionOutcome): void {
     const redact = (text: string) => this.redact(text, key);
     const { message, ...rest } = redactTexts({ ...outcome }, redact);
     const text = JSON.stringify({ ...rest, message: fittingText(message) });
     this.database.casually(() =>
       this.database.run(
-        `UPDATE decisions SET content = json_set(content, '$.outcome', json(?)) WHERE id = ?`,
-        text,
-        id,
+        `UPDATE decisions SET content = json_set(content, '$.outcome', json(?)),
+           id = iif(id = (${NEWEST_OF_STACK}), id, (SELECT max(id) + 1 FROM decisions)) WHERE id = ?`,
+        ...[text, key, id],
       )
     );
   }

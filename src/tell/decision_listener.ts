@@ -1,8 +1,8 @@
 import {
-  type DecisionOutcome,
   formatRevision,
   type Revision,
   type TargetDecision,
+  type TargetEnd,
   type TargetListener,
   type ToldTarget,
 } from "../model/mod.ts";
@@ -18,32 +18,40 @@ interface DecisionListenerParts {
 }
 
 /**
- * Makes the listener that records every decision, also those to do nothing, with its outcome. An
- * error that prevented a decision or its execution gets an entry of its own. Records nothing for
- * targets whose stack has another owner, or is another poll's.
+ * Makes the listener that records every decision, also those to do nothing, with its outcome. A decision to do
+ * nothing ends the one before it, which is not carried out then. An error that prevented a decision or its
+ * execution gets an entry of its own. Records nothing for targets whose stack has another owner, or is another
+ * poll's.
  */
 export function decisionListener(parts: DecisionListenerParts): TargetListener {
   const { decisions, log, isStrangers } = parts;
   return (target) => {
-    /** Entry of the decision that is being carried out. */
-    let attempt: number | undefined;
+    /** The decision that is being carried out, with the id of its entry. */
+    let attempt: Pick<TargetDecision, "kind"> & { readonly id: number } | undefined;
     const note = (work: () => void) => noteEnd(log, target.key, work);
+    const end = (
+      { status, message, retryAt }: Pick<TargetEnd, "status" | "message" | "retryAt">,
+    ) => {
+      const id = attempt?.id;
+      attempt = undefined;
+      if (id === undefined) return;
+      const again = retryAt === undefined ? {} : { retryAt: retryAt.toISOString() };
+      note(() => decisions.end(target.key, id, { status, message, ...again }));
+    };
     return (event) => {
       if (event.kind === "decided") {
+        const { retryAt: _retryAt, ...decided } = event.decision;
+        const { kind, message } = decided;
+        if (kind === "skip") end({ status: "skipped", message });
         attempt = undefined;
         if (isStrangers(target)) return;
-        const { retryAt: _retryAt, ...decided } = event.decision;
         const id = add(parts, target, event.revision, decided);
-        if (decided.kind !== "skip") attempt = id;
+        if (kind !== "skip") attempt = { id, kind };
       } else if (event.kind === "ended") {
-        const { status, message, error, retryAt, isOthers = false } = event.end;
+        const { status, message, error, isOthers = false } = event.end;
         // A repair ends as skipped, as what the source wants is held back; it counts as success.
-        const outcome: DecisionOutcome["status"] = status === "failed" ? "failed" : "succeeded";
-        const id = attempt;
-        if (id !== undefined) {
-          const again = retryAt === undefined ? {} : { retryAt: retryAt.toISOString() };
-          note(() => decisions.end(target.key, id, { status: outcome, message, ...again }));
-        }
+        const isRepaired = status === "skipped" && attempt?.kind === "repair";
+        end(isRepaired ? { ...event.end, status: "succeeded" } : event.end);
         if (error === undefined || isOthers || isStrangers(target)) return;
         const { code } = error;
         const failed = { kind: "error", code, message, changes: [], services: [] } as const;

@@ -156,7 +156,14 @@ describe("auto-discovery", () => {
         await pause(500);
         await commit(world, stacks(world, "a", "b"));
         other.fail(intent, "failed", "given up");
-        assert.match(JSON.stringify(await run), /came meanwhile, whose run decides/);
+        const ended = await run;
+        assert.match(JSON.stringify(ended), /came meanwhile, whose run decides/);
+        const left = ended.run.deployments?.find(({ stack }) => stack === `${world.stack}-a`);
+        assert.deepEqual([left?.status, left?.reason], ["skipped", "superseded"]);
+        // Nothing was tried, and nothing has succeeded.
+        const { out } = await commandTo(world, 0, ["explain", `${world.stack}-a`]);
+        assert.match(out, /skip \(superseded\): refs.* came meanwhile, whose run decides/);
+        assert.match(out, /: destroy: [\s\S]*?outcome: skipped: refs.* came meanwhile/);
       });
       assert.deepEqual(await ids(world, `${world.stack}-a`), before);
     }));

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { stackKey } from "../../src/model/mod.ts";
 import { automaticPollTo, commandTo, rows } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
+import { withOther } from "./other_process.ts";
 import { commit, docker, inWorld, pollTo } from "./steps.ts";
 import { IMAGE, type World } from "./world.ts";
 
@@ -106,6 +108,33 @@ describe("a removal that failed", () => {
       await docker(world, "rm", "user");
       await commandTo(world, 0, ["retry", name]);
       assert.deepEqual(rows(world, "SELECT * FROM failures"), []);
+    }));
+
+  it("leaves no word behind where another process removes what a poll has just left to wait", () =>
+    inWorld("fake", async (world) => {
+      const name = `${world.stack}-a`;
+      const key = stackKey("", name);
+      await discovered(world);
+      await automaticPollTo(world, "failed");
+      await withOther(world, async (other) => {
+        const about = { trigger: "retry", origin: "manual", revision: "main" } as const;
+        const destroy = {
+          ...about,
+          kind: "destroy",
+          message: "",
+          changes: [],
+          services: [],
+        } as const;
+        const id = other.decisions.add(key, destroy, new Date());
+        // Between a person's decision and the first change nothing tells others that it was made.
+        await automaticPollTo(world, "skipped");
+        other.destroyed(other.beginDestroy(key, {}), "destroyed");
+        other.decisions.end(key, id, { status: "succeeded", message: "removed: by a person" });
+      });
+      const { err } = await commandTo(world, 1, ["status", name]);
+      assert.match(err, /nothing of \S+ is deployed any more: removed: by a person/);
+      const { out } = await commandTo(world, 0, ["status"]);
+      assert.doesNotMatch(out, /its removal failed/);
     }));
 
   it("waits also where nothing names the stack any more", () =>

@@ -1,4 +1,5 @@
 import { type DiscoveredStack, formatRevision, messageOf, type Revision } from "../../model/mod.ts";
+import type { Hold } from "../../plan/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** True when a stack runs a newer commit of the same reference than this run looked at. */
@@ -30,15 +31,21 @@ export async function overtakenBy(
   { source, options: { cloneDepth: depth } }: Pick<PipelineParts, "source" | "options">,
   looked: readonly Revision[],
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Hold | undefined> {
+  const services = [] as const;
   for (const { source: location, reference, id } of looked) {
     try {
       const now = await source.resolve({ location, reference, depth }, signal);
       if (now.id === id) continue;
-      return `${formatRevision(now)} of ${location.name} came meanwhile, whose run decides`;
+      const message = `${
+        formatRevision(now)
+      } of ${location.name} came meanwhile, whose run decides`;
+      return { reason: "superseded", message, services };
     } catch (error) {
       signal.throwIfAborted();
-      return `it is removed when its source tells that nothing newer wants it: ${messageOf(error)}`;
+      const why = messageOf(error);
+      const message = `it is removed when its source tells that nothing newer wants it: ${why}`;
+      return { reason: "delay", message, services };
     }
   }
   return undefined;

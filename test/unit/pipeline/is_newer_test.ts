@@ -11,7 +11,7 @@ const revisionOf = (name: string, id: string): Revision => ({
 });
 
 /** Asks whether commits of `apps` and `stacks` that were looked at are overtaken, where `now` is what is there. */
-function ask(now: Readonly<Record<string, string>>): Promise<string | undefined> {
+function ask(now: Readonly<Record<string, string>>): ReturnType<typeof overtakenBy> {
   const resolve = ({ location: { name } }: { readonly location: Revision["source"] }) =>
     now[name] === undefined
       ? Promise.reject(errors.repository_unreachable(`${name} does not answer`))
@@ -29,12 +29,15 @@ describe("overtakenBy()", () => {
   for (const name of ["apps", "stacks"]) {
     it(`tells of a newer commit of ${name}`, async () => {
       const said = `refs/heads/main (cccccccccccc) of ${name} came meanwhile, whose run decides`;
-      assert.equal(await ask({ ...same, [name]: "c".repeat(40) }), said);
+      const hold = await ask({ ...same, [name]: "c".repeat(40) });
+      assert.deepEqual([hold?.reason, hold?.message], ["superseded", said]);
     });
   }
 
   it("keeps what is to be removed while a source does not answer", async () => {
     const why = /^it is removed when its source tells .*: stacks does not answer$/;
-    assert.match(await ask({ apps: same.apps }) ?? "", why);
+    const hold = await ask({ apps: same.apps });
+    assert.equal(hold?.reason, "delay");
+    assert.match(hold.message, why);
   });
 });

@@ -172,6 +172,28 @@ describe("FailureMemory", () => {
 
 describe("DecisionLog", () => {
   it(
+    "end() makes a decision the last word, over what others decided while it was carried out",
+    withLedger(({ decisions }) => {
+      const id = decisions.add(WEB, decision("remove"), at(0));
+      decisions.add(THERE, decision("other"), at(1));
+      decisions.end(WEB, id, { status: "failed", message: "in use" });
+      assert.equal(decisions.of(WEB, 1)[0]?.id, id, "what is the last one stays where it is");
+      const again = decisions.add(WEB, decision("remove again"), at(2));
+      decisions.add(WEB, decision("it waits"), at(2));
+      decisions.end(WEB, again, { status: "succeeded", message: "removed" });
+      const told = decisions.of(WEB, 9).map(({ message, outcome }) => [message, outcome?.message]);
+      assert.deepEqual(told, [["remove again", "removed"], ["it waits", undefined], [
+        "remove",
+        "in use",
+      ]]);
+      const latest = decisions.latest().map(({ decision: { message } }) => message);
+      assert.deepEqual(latest.sort(), ["other", "remove again"]);
+      const next = decisions.add(WEB, decision("next"), at(3));
+      assert.equal(decisions.of(WEB, 1)[0]?.id, next);
+    }),
+  );
+
+  it(
     "add() counts a decision that equals the one before, and no other",
     withLedger(({ decisions }) => {
       for (const [minute, message] of ["a", "a", "a", "b", "a"].entries()) {

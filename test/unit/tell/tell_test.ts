@@ -232,8 +232,21 @@ describe("the log of decisions", () => {
     ]);
     assert.deepEqual(
       recorded(decided({ kind: "deploy" }), STARTED, decided({ kind: "skip" }), skipped),
-      ["deploy: create web", "skip: create web"],
+      ["deploy: create web -> skipped: create web", "skip: create web"],
     );
+  });
+
+  it("notes that what was left before it was done is skipped", () => {
+    for (const kind of ["destroy", "repair"] as const) {
+      const left = decided({ kind: "skip", message: "a newer commit came" });
+      assert.deepEqual(recorded(decided({ kind }), left, skipped), [
+        `${kind}: create web -> skipped: a newer commit came`,
+        "skip: a newer commit came",
+      ]);
+    }
+    assert.deepEqual(recorded(decided({ kind: "destroy" }), STARTED, skipped), [
+      "destroy: create web -> skipped: as it is",
+    ]);
   });
 
   it("notes nothing of a stranger who speaks of another's stack", () => {

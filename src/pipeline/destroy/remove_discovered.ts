@@ -1,0 +1,141 @@
+import { dataText } from "../../deploy/mod.ts";
+import {
+  formatStackKey,
+  ownerFrom,
+  type Revision,
+  type StackKey,
+  type TargetEnd,
+} from "../../model/mod.ts";
+import { stage } from "../../prepare/mod.ts";
+import { otherOwner, recordedOwner } from "../../record/mod.ts";
+import { deploying } from "../../system/mod.ts";
+import type { Teller } from "../../tell/mod.ts";
+import { isOvertaken, nothingToDestroy } from "../act.ts";
+import { remembering } from "../decide/remembering.ts";
+import { leave, skip, waiting } from "../decision.ts";
+import { destroyTarget } from "../destroy_target.ts";
+import { personHold } from "../hold.ts";
+import { partsFor, type PipelineParts } from "../parts.ts";
+import type { OpenedSource } from "../open_source.ts";
+import { noteDeferred, windowHold } from "../sync_gate.ts";
+import { outwaitProcess, untilSettled, whileOwned } from "../waits.ts";
+import type { Removal } from "./plan_obsolete.ts";
+import { removalAgain, removalHold, type RemovalWish, wishOfSource } from "./failed_removal.ts";
+
+/** A removal of a discovered stack, and why. */
+interface RemovalWork {
+  readonly run: Pick<OpenedSource, "request" | "configuration" | "trigger" | "origin">;
+  readonly removal: Removal;
+  readonly teller: Teller;
+  readonly because: string;
+  /** The revisions by which the run found that nothing names it. */
+  readonly looked: readonly Revision[];
+}
+
+/**
+ * Removes a discovered stack that nothing names any more, where that is still so when its turn comes, and nobody
+ * holds it. Every end is told, a failure included; rejects with the signal's reason alone.
+ */
+export async function removeDiscovered(
+  parts: PipelineParts,
+  work: RemovalWork,
+  signal: AbortSignal,
+): Promise<void> {
+  const { run: { configuration, origin, request, trigger }, removal: { stack }, teller } = work;
+  const { key } = stack;
+  const release = parts.ledger.current(key)?.id;
+  const isUnchanged = () =>
+    JSON.stringify(parts.ledger.discovered.get(key)) === JSON.stringify(stack) &&
+    parts.ledger.current(key)?.id === release;
+  const wish = wishOfSource({ source: configuration.source.name, origin });
+  const once = async (round: number) => {
+    await outwaitProcess(parts, key, (text) => teller.tell({ kind: "step", text }), signal);
+    // Another run may have deployed it while this one waited, or another process.
+    if (isUnchanged()) return await decideAndRemove(parts, { ...work, wish }, signal);
+    return round === 0 ? "done" : leave(teller, changedMeanwhile(key));
+  };
+  await parts.stackLock.run(formatStackKey(key), async () => {
+    try {
+      await untilSettled(parts, key, once, signal);
+    } catch (thrown) {
+      const again = removalAgain(parts, key, { trigger, request, wish });
+      teller.fail(`removing ${key.name}`, thrown, signal, again);
+      signal.throwIfAborted();
+      // Another owner has taken the stack over and decides about it now; other conflicts pass.
+      const other = otherOwner(recordedOwner(parts.ledger, key), ownerFrom(configuration));
+      if (other !== undefined) parts.ledger.discovered.remove(key);
+    }
+  }, signal);
+}
+
+/** Decides about a removal and carries it out. Returns `moved` when another process changed the stack meanwhile. */
+async function decideAndRemove(
+  parts: PipelineParts,
+  { run, removal, teller, because: message, looked, wish }: RemovalWork & {
+    readonly wish: RemovalWish;
+  },
+  signal: AbortSignal,
+): Promise<"moved" | "done"> {
+  const { configuration, origin, request, trigger } = run;
+  const { stack, stack: { key } } = removal;
+  const repositories = [stack.repository, configuration.source.name];
+  const asked = { target: { key, trigger, origin, configuration }, request };
+  const closedNow = () => {
+    const closed = windowHold(parts, { key, repositories, origin }, []);
+    noteDeferred(parts, asked, closed);
+    return closed;
+  };
+  const since = parts.ledger.mark(key);
+  const decision = { kind: "destroy", message, changes: [], services: [] } as const;
+  const held = closedNow() ?? removalHold(parts, key, wish, decision);
+  if (held !== undefined) return leave(teller, waiting(held));
+  teller.tell({ kind: "decided", decision });
+  const on = await partsFor(parts, key, signal);
+  const destroy = async (within: AbortSignal) => {
+    // The slot and the source are waited for: what was asked before that is asked again.
+    if (await isOvertaken(on, teller, looked, within)) return undefined;
+    const waits = personHold(parts, key) ?? closedNow();
+    if (waits !== undefined) return void leave(teller, waiting(waits));
+    teller.tell({ kind: "started" });
+    const remove = () => destroyObsolete(on, { run, removal, because: message, since }, within);
+    return await remembering(parts, key, wish, remove, within);
+  };
+  const ofOwner = { keys: [key], owners: [ownerFrom(configuration)] };
+  const owned = (within: AbortSignal, ask: () => void) => {
+    ask();
+    const work = () => stage(parts, teller.target, "deploy", () => destroy(within));
+    return deploying(parts, { ...stack, configuration }, work, within);
+  };
+  const end = await whileOwned(parts, ofOwner, owned, signal);
+  if (end === "moved") return end;
+  if (end !== undefined) teller.tell({ kind: "ended", end });
+  return "done";
+}
+
+/** The decision about a removal that another process or run has done, or made needless, before this one could. */
+function changedMeanwhile({ name }: StackKey): ReturnType<typeof skip> {
+  return skip(
+    "superseded",
+    `${name} was changed meanwhile: what did that, or the next run, decides`,
+  );
+}
+
+async function destroyObsolete(
+  parts: PipelineParts,
+  { run, removal, because, since }: Pick<RemovalWork, "run" | "removal" | "because"> & {
+    readonly since: string;
+  },
+  signal: AbortSignal,
+): Promise<TargetEnd | "moved"> {
+  const { stack: found, stack: { key }, removeVolumes, removeImages } = removal;
+  const what = { removeVolumes, removeImages };
+  const decided = { by: ownerFrom(run.configuration), found, what, since };
+  const deleted = await destroyTarget(parts, key, decided, signal);
+  if (deleted === "moved") return deleted;
+  if (deleted !== undefined) {
+    const message = `removed: ${because}${dataText("deleted", deleted)}`;
+    return { status: "succeeded", message };
+  }
+  parts.ledger.discovered.remove(key);
+  return nothingToDestroy(key);
+}
