@@ -187,15 +187,17 @@ function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services
 }
 
 /**
- * The number of the release after the current one that was taken back, if that is the newest and its failure
- * the one that is told: a pull or a removal may have failed since, which put nothing back.
+ * The number of the release after the current one that was taken back, if that is the last that ended and its
+ * failure the one that is told: a pull or a removal may have failed since, which put nothing back. The next
+ * release may have begun while the engine was asked what runs.
  */
 function rolledBackFrom(
   { history }: Pick<Ledger, "history">,
   current: RecordedRelease | undefined,
   told: string,
 ): number | undefined {
-  const [newest] = current === undefined ? [] : history(current.key, 1);
+  const last = current === undefined ? [] : history(current.key, 2);
+  const newest = last.find(({ status }) => status !== "applying");
   // Both texts have sequels of their own, and may be cut.
   const [failure = ""] = told.split("; ", 1);
   const isTold = newest?.status === "rolled_back" && newest.message.includes(failure);

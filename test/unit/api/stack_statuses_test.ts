@@ -88,6 +88,26 @@ describe("stackStatuses()", () => {
     assert.equal(await rolledBackAfter("e", crash + output), 2);
     assert.equal(await rolledBackAfter("f", "docker compose pull failed: no image"), undefined);
     assert.equal(await rolledBackAfter("removal", "engine refused DELETE /volumes/a"), undefined);
+
+    await rolledBackAfter("e", crash + output);
+    const engineOf = () => {
+      ledger.beginDeploy(releaseOf(SHOP, "1".repeat(40)));
+      return Promise.reject(new Error("away"));
+    };
+    const [begun] = await stackStatuses({ ...parts, engineOf }, never);
+    assert.deepEqual([begun?.state, begun?.rolledBack], ["failed", 2], "the next one has begun");
+  });
+
+  it("does not list a stack without a release that a look found superseded: that removed it", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    const about = { trigger: "poll", origin: "automatic", revision: "main (a)" } as const;
+    const nothing = { kind: "skip", message: "", changes: [], services: [] } as const;
+    const parts = partsAway(ledger, clock);
+    for (const [reason, listed] of [["delay", 1], ["superseded", 0]] as const) {
+      ledger.decisions.add(SHOP, { ...about, ...nothing, reason }, clock.now());
+      assert.equal((await stackStatuses(parts, never)).length, listed);
+    }
   });
 
   it("says of a stack whose context is gone what there is to be done", async () => {
