@@ -218,7 +218,7 @@ async function deployTarget(
       begun.progress("waiting for the other deployments: something external is not there yet");
       return "lacks";
     }
-    const next = again(anyParts, begun, opened.request, failedBefore);
+    const next = again(anyParts, begun, failedBefore);
     teller.fail(`deploying ${key.name}`, thrown, signal, next);
   }
   return "done";
@@ -276,8 +276,7 @@ async function decideAndAct(
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
   const acting = (slot: Slot) => {
-    const acted = () =>
-      actInTime(parts, { target, request, teller }, { decision, since, slot }, signal);
+    const acted = () => actInTime(parts, { target, teller }, { decision, since, slot }, signal);
     return stage(parts, teller.target, "deploy", acted);
   };
   return await deploying(parts, teller.target, acting, signal);
@@ -300,7 +299,7 @@ function note(
 /** Carries a decision out, unless a sync window closed meanwhile, and tells how it ended. */
 async function actInTime(
   parts: PipelineParts,
-  { target, request, teller }: Pick<DecidingWork, "target" | "request" | "teller">,
+  { target, teller }: Pick<DecidingWork, "target" | "teller">,
   toDo: ToDo,
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
@@ -311,7 +310,7 @@ async function actInTime(
   teller.tell({ kind: "started" });
   const end = await act(parts, target, toDo, signal);
   if (end === undefined) return "moved";
-  const more = end.status === "failed" ? again(parts, target, request) : {};
+  const more = end.status === "failed" ? again(parts, target) : {};
   if (kind === "deploy" && end.status === "succeeded") settleReconciliation(parts, target);
   teller.tell({ kind: "ended", end: { ...end, ...more } });
   return "done";

@@ -293,7 +293,6 @@ function pipelineOptions(
     secretRetention: deploy.swarmSecretRetention,
     queuesDeferred: settings.syncWindowQueue,
     polled: settings.polls.map(({ request }) => request),
-    nextPoll: (request) =>
-      nextPoll(settings, request, { now: clock.now(), held: heldUntil(request), service }),
+    nextPoll: (place) => nextPoll(settings, place, { now: clock.now(), heldUntil, service }),
   };
 }

@@ -13,7 +13,7 @@ import { changedNetworks, lacksExternal, look, requireDataHere } from "../deploy
 import { once } from "./owner/claim.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
-import { decideHeld, paceOf, retryOf, stoppedHold, waitingHold } from "./hold.ts";
+import { decideHeld, nextAttempt, paceOf, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
   changesSince,
   isSuperseded,
@@ -137,7 +137,9 @@ async function decideRendered(
     return await deployed(parts, target, { prepared, plan, observed }, retry.isRetry, signal);
   }
   const failure = parts.ledger.failures.get(target.key)?.message;
-  return await held(parts, target, retryHold(retry, failure, plan), signal);
+  // The poll that finds the delay over is the next one, at the earliest.
+  const hold = { ...retryHold(retry, failure, plan), ...nextAttempt(parts, target, retry) };
+  return await held(parts, target, hold, signal);
 }
 
 /** The plan for a rendered release, with the changes that comparing digests does not show. */
@@ -223,7 +225,7 @@ async function destroyed(
   if (plan.kind === "skip") return { kind: "skip", plan, changes: [] };
   const closed = targetWindowHold(parts, target, plan.services);
   if (closed !== undefined) return await held(parts, target, closed, signal);
-  const failed = removalHold(parts, target.key, removalWish(target), plan);
+  const failed = removalHold(parts, target.key, { ...target, wish: removalWish(target) }, plan);
   // Without a repair: of what is to be removed a part may be gone.
   return failed === undefined ? { kind: "destroy", plan, changes: [] } : heldAs(failed);
 }

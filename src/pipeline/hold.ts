@@ -188,12 +188,13 @@ export function releaseFailedBefore(
   release: string,
   request: SourceRequest,
 ): string {
-  const { ledger, options: { polled, nextPoll } } = parts;
+  const { ledger, options: { polled } } = parts;
   const failure = ledger.failures.get(target.key, askingSource(target));
   if (failure?.release !== release) return "";
   const [last] = ledger.decisions.of(target.key, 1);
   // After a webhook the service tries it by itself, as the outcome tells.
-  const isLeft = last?.outcome?.retryAt === undefined && nextPoll(request) === undefined &&
+  const { retryAt: poll } = nextAttempt(parts, { ...target, trigger: "poll" }, undefined);
+  const isLeft = (last?.outcome?.retryAt ?? poll) === undefined &&
     polled.some((each) => sourceKey(each) === sourceKey(request));
   const again = retryOf(parts, { ...target, origin: "automatic" }, release);
   return failedBefore(failure, again, { isLeft });
@@ -206,7 +207,6 @@ export function releaseFailedBefore(
 export function again(
   parts: PipelineParts,
   target: Target,
-  request: SourceRequest,
   before?: FailureRecord,
 ): { readonly retryAt?: Date } {
   const failure = parts.ledger.failures.get(target.key, askingSource(target));
@@ -214,8 +214,11 @@ export function again(
   const decided = failure === undefined || isOld
     ? undefined
     : retryOf(parts, { ...target, origin: "automatic" }, failure.release);
-  return nextAttempt(parts, { trigger: target.trigger, request }, decided);
+  return nextAttempt(parts, target, decided);
 }
+
+/** What is attempted, and why. */
+export type Attempted = Pick<Target, "trigger" | "configuration" | "configTarget">;
 
 /**
  * The time of an automatic attempt by the verdict on it, which is `undefined` where no failure was recorded.
@@ -224,11 +227,12 @@ export function again(
  */
 export function nextAttempt(
   { clock, options }: Pick<PipelineParts, "clock" | "options">,
-  { trigger, request }: Pick<Target, "trigger"> & { readonly request: SourceRequest },
+  { trigger, configuration: { source, reference }, configTarget: target }: Attempted,
   decided: RetryDecision | undefined,
 ): { readonly retryAt?: Date } {
   const isPoll = trigger !== "webhook";
-  const poll = isPoll ? options.nextPoll(request) : undefined;
+  const place = { repository: source.name, reference, target };
+  const poll = isPoll ? options.nextPoll(place) : undefined;
   if (isPoll && poll === undefined) return {};
   if (decided === undefined) return poll === undefined ? {} : { retryAt: poll };
   if (decided.kind === "wait" && decided.reason !== "delay") return {};

@@ -7,6 +7,7 @@ import {
   type ReleaseService,
   type RunJob,
   type RunReporter,
+  type SourcePlace,
   type SourceRequest,
   type StackKey,
   type TargetListener,
@@ -53,8 +54,8 @@ interface PipelineOptions extends PrepareOptions {
   /** Whether what a sync window defers is queued until it opens (`SYNC_WINDOW_QUEUE`). */
   readonly queuesDeferred: boolean;
   readonly polled: readonly SourceRequest[];
-  /** Time of the next poll of a source whose run ends now; `undefined` where no time says so. */
-  readonly nextPoll: (request: SourceRequest) => Date | undefined;
+  /** Time of the next poll of a place whose run ends now; `undefined` where no time says so. */
+  readonly nextPoll: (place: SourcePlace) => Date | undefined;
 }
 
 /** Everything the pipeline works with. */

@@ -127,7 +127,7 @@ function noteFailure(
   try {
     const { reference, target } = request;
     const place = { repository: requestLocation(request).name, reference, target };
-    const retryAt = options.nextPoll(request);
+    const retryAt = options.nextPoll(place);
     // A person's typo, or a pushed branch that is gone or without a configuration, would be told for long.
     const isMissing = code === "config_not_found" || code === "reference_not_found";
     const isWanted = retryAt !== undefined || origin === "automatic" && !isMissing;

@@ -7,6 +7,7 @@ import { badService } from "./bad_service.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo } from "./steps.ts";
+import { until } from "./until.ts";
 import { engines, type World } from "./world.ts";
 
 const run = promisify(execFile);
@@ -134,6 +135,32 @@ describe("a release that failed, of a source that is polled", () => {
       await commit(world, good);
       await pollTo(world, "skipped");
       assert.doesNotMatch((await commandTo(world, 0, ["status"])).out, /put back|next try/);
+    }));
+
+  it("is told with the next poll, too, after an apply of a checkout and a poll that had to wait", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+      await pollTo(world, "succeeded");
+      const bad = { "compose.yaml": composeFile({ web: badService(world) }) };
+      await commit(world, bad, { retry: { delay: 600 } });
+      const entry = { url: world.repository.url, reference: "main", interval: 3600 };
+      const env = { POLL_CONFIG: JSON.stringify([entry]) };
+      const begun = world.clock.now().getTime();
+      const isAfterPoll = async () => {
+        const { out } = await commandTo(world, 0, ["status", "--json", world.stack], { env });
+        const [{ retry_at: at }] = JSON.parse(out).deployments;
+        return Date.parse(at) - begun >= 3_600_000;
+      };
+      const checkout = `${world.repository.path}-checkout`;
+      await run("git", ["clone", "--quiet", world.repository.path, checkout]);
+      await commandTo(world, 1, ["apply", checkout], { env });
+      assert.ok(await isAfterPoll());
+
+      await world.restart(env);
+      await until(async () =>
+        (await commandTo(world, 0, ["explain", world.stack])).out.includes("skip (delay)")
+      );
+      assert.ok(await isAfterPoll());
     }));
 });
 

@@ -16,11 +16,14 @@ import {
 } from "../../plan/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import type { Attempt } from "../decide/remembering.ts";
-import { nextAttempt, paceOf } from "../hold.ts";
+import { type Attempted, nextAttempt, paceOf } from "../hold.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** A source's wish to remove a stack, and how its retries are paced. */
 export type RemovalWish = Attempt;
+
+/** A removal that is attempted, and why. */
+export type AttemptedRemoval = Attempted & { readonly wish: RemovalWish };
 
 /** What all removals share. Exempt is, besides an engine that is away, a stack that is another owner's or held by now. */
 const A_REMOVAL = {
@@ -42,14 +45,15 @@ export function wishOfSource(
 
 /** The hold of a removal that failed before and may not be tried again now; `undefined` for others. */
 export function removalHold(
-  { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
+  parts: Pick<PipelineParts, "ledger" | "clock" | "options">,
   key: StackKey,
-  wish: RemovalWish,
+  { wish, ...attempted }: AttemptedRemoval,
   plan: Omit<Plan, "kind">,
 ): Hold | undefined {
-  const failed = failedRemoval({ ledger, clock }, key, wish);
+  const failed = failedRemoval(parts, key, wish);
   if (failed === undefined || failed.retry.kind === "attempt") return undefined;
-  return retryHold(failed.retry, failed.failure.message, plan, ITS_REMOVAL);
+  const hold = retryHold(failed.retry, failed.failure.message, plan, ITS_REMOVAL);
+  return { ...hold, ...nextAttempt(parts, attempted, failed.retry) };
 }
 
 /** What a plan says of a removal that failed before, as {@link failedBefore}; empty for others. */
@@ -68,10 +72,10 @@ export function removalFailedBefore(
 export function removalAgain(
   parts: Pick<PipelineParts, "ledger" | "clock" | "options">,
   key: StackKey,
-  { wish, ...asked }: Parameters<typeof nextAttempt>[1] & { readonly wish: RemovalWish },
+  { wish, ...attempted }: AttemptedRemoval,
 ): { readonly retryAt?: Date } {
   const failed = failedRemoval(parts, key, { ...wish, origin: "automatic" });
-  return nextAttempt(parts, asked, failed?.retry);
+  return nextAttempt(parts, attempted, failed?.retry);
 }
 
 const ITS_REMOVAL = "its removal";

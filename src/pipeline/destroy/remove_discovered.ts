@@ -20,7 +20,12 @@ import type { OpenedSource } from "../open_source.ts";
 import { noteDeferred, windowHold } from "../sync_gate.ts";
 import { outwaitProcess, untilSettled, whileOwned } from "../waits.ts";
 import type { Removal } from "./plan_obsolete.ts";
-import { removalAgain, removalHold, type RemovalWish, wishOfSource } from "./failed_removal.ts";
+import {
+  type AttemptedRemoval,
+  removalAgain,
+  removalHold,
+  wishOfSource,
+} from "./failed_removal.ts";
 
 /** A removal of a discovered stack, and why. */
 interface RemovalWork {
@@ -48,18 +53,18 @@ export async function removeDiscovered(
     JSON.stringify(parts.ledger.discovered.get(key)) === JSON.stringify(stack) &&
     parts.ledger.current(key)?.id === release;
   const wish = wishOfSource({ source: configuration.source.name, origin });
+  const attempted = { trigger, configuration, configTarget: request.target, wish };
   const once = async (round: number) => {
     await outwaitProcess(parts, key, (text) => teller.tell({ kind: "step", text }), signal);
     // Another run may have deployed it while this one waited, or another process.
-    if (isUnchanged()) return await decideAndRemove(parts, { ...work, wish }, signal);
+    if (isUnchanged()) return await decideAndRemove(parts, { ...work, attempted }, signal);
     return round === 0 ? "done" : leave(teller, changedMeanwhile(key));
   };
   await parts.stackLock.run(formatStackKey(key), async () => {
     try {
       await untilSettled(parts, key, once, signal);
     } catch (thrown) {
-      const again = removalAgain(parts, key, { trigger, request, wish });
-      teller.fail(`removing ${key.name}`, thrown, signal, again);
+      teller.fail(`removing ${key.name}`, thrown, signal, removalAgain(parts, key, attempted));
       signal.throwIfAborted();
       // Another owner has taken the stack over and decides about it now; other conflicts pass.
       const other = otherOwner(recordedOwner(parts.ledger, key), ownerFrom(configuration));
@@ -71,8 +76,8 @@ export async function removeDiscovered(
 /** Decides about a removal and carries it out. Returns `moved` when another process changed the stack meanwhile. */
 async function decideAndRemove(
   parts: PipelineParts,
-  { run, removal, teller, because: message, looked, wish }: RemovalWork & {
-    readonly wish: RemovalWish;
+  { run, removal, teller, because: message, looked, attempted }: RemovalWork & {
+    readonly attempted: AttemptedRemoval;
   },
   signal: AbortSignal,
 ): Promise<"moved" | "done"> {
@@ -87,7 +92,7 @@ async function decideAndRemove(
   };
   const since = parts.ledger.mark(key);
   const decision = { kind: "destroy", message, changes: [], services: [] } as const;
-  const held = closedNow() ?? removalHold(parts, key, wish, decision);
+  const held = closedNow() ?? removalHold(parts, key, attempted, decision);
   if (held !== undefined) return leave(teller, waiting(held));
   teller.tell({ kind: "decided", decision });
   const on = await partsFor(parts, key, signal);
@@ -98,7 +103,7 @@ async function decideAndRemove(
     if (waits !== undefined) return void leave(teller, waiting(waits));
     teller.tell({ kind: "started" });
     const remove = () => destroyObsolete(on, { run, removal, because: message, since }, within);
-    return await remembering(parts, key, wish, remove, within);
+    return await remembering(parts, key, attempted.wish, remove, within);
   };
   const ofOwner = { keys: [key], owners: [ownerFrom(configuration)] };
   const owned = (within: AbortSignal, ask: () => void) => {
