@@ -25,7 +25,7 @@ export const deploymentView = z.strictObject({
   state: z.enum(STACK_STATES).describe(
     "synced: what runs is what the source says, as far as it was looked at. held: a person holds it " +
       "back. orphaned: nothing names it any more, or another context of its engine has it. waiting: " +
-      "for a sync window. drifted: what runs is not what was deployed.",
+      "for a sync window or a running job. drifted: what runs is not what was deployed.",
   ),
   why: z.string().describe("One sentence."),
   drifted: z.string().optional().describe(

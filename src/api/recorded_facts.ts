@@ -90,8 +90,9 @@ const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
 export function isOver(decision: DecisionSummary | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
   const { kind, reason, outcome } = decision;
-  // A first deployment that failed must stay listed: people ask about it.
+  // A first deployment that failed, or that waits, must stay listed: people ask about it.
   if (kind === "error" || outcome?.status === "failed") return false;
+  if (kind === "deploy" && outcome === undefined) return false;
   if (kind !== "skip") return true;
   // What superseded a look at a stack that has no release now has removed it.
   return ["nothing_to_destroy", "no_changes", "superseded"].includes(reason ?? "");

@@ -32,7 +32,7 @@ more. Those that need somebody come first. States:
   failed     the last release failed, could not be prepared, or was interrupted
   drifted    what runs is not what was deployed
   deploying  a change is under way
-  waiting    for a sync window, or for the next poll after what held it ended
+  waiting    for a sync window, a running job, or the next poll after what held it ended
   held       paused, stopped by a person, or put back to an earlier release
   orphaned   it runs, and no configuration names it any more, or another context has it
   unknown    nothing is deployed yet, or the engine does not answer

@@ -45,7 +45,7 @@ import {
 /**
  * Adds to a plan that data in relative mounts is copied below `live` before the containers are replaced
  * that somebody else made, or Stackwright with another data directory. Warns of data that containers of
- * others mount, too. Says which orphans are stopped.
+ * others mount, too, but for `jobs`, which have ended before. Says which orphans are stopped.
  *
  * Throws `conflict` where an orphan has a port or name that a service needs, where the data cannot be
  * reached from here and is not in place yet, and where somebody else deployed a stack of ours in
@@ -55,7 +55,7 @@ import {
 export async function withOldData(
   parts: OldDataParts & { readonly log: Pick<Log, "warning"> },
   release: Release,
-  observed: ObservedStack,
+  observed: ObservedStack & { readonly jobs: ObservedStack["containers"] },
   plan: Plan,
   signal: AbortSignal,
 ): Promise<Plan> {
@@ -72,7 +72,7 @@ export async function withOldData(
   const then = left.map((each) => isHalted(each) ? { ...each, hostPorts: [] } : each);
   requireRoomBeside(then, release, plan);
   const goesOn = left.filter((each) => each.state === "running" && !isHalted(each));
-  const us = { name, left: new Set(goesOn.map(({ id }) => id)) };
+  const us = { name, left: goesOn, ended: observed.jobs };
   const sharers = await sharersOf(parts, us, wanted.map(({ data }) => data), signal);
   for (const [source, others] of sharers) {
     const text =

@@ -9,16 +9,20 @@ import type { OldData } from "./old_data.ts";
 /**
  * Who else mounts one of the directories, something in it, or a directory around it, up to some above the
  * copy of the repository: compose projects, containers without one, and of the stack's own those that are
- * `left` (ids) and one-offs that run. Not Stackwright, nor doco-cd, which mounts all copies. Of the directories around a mount only those
- * as long as a wanted one are looked up: mounts are as many, and as deep, as others make them.
+ * `left` and one-offs that run, but for those that have `ended` by then. Not Stackwright, nor doco-cd, which
+ * mounts all copies. Of the directories around a mount only those as long as a wanted one are looked up:
+ * mounts are as many, and as deep, as others make them.
  */
 export async function sharersOf(
   { host }: Pick<OldDataParts, "host">,
-  { name, left }: { readonly name: string; readonly left: ReadonlySet<string> },
+  { name, ...of }: Readonly<Record<"left" | "ended", readonly { readonly id: string }[]>> & {
+    readonly name: string;
+  },
   wanted: readonly Pick<OldData, "source" | "path">[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const pauses = createPauses();
+  const [left, ended] = [of.left, of.ended].map((each) => new Set(each.map(({ id }) => id)));
   const found = new Map(wanted.map(({ source }) => [plainPath(source), new Set<string>()]));
   const lengths = new Set([...found.keys()].map(({ length }) => length));
   const around = new Map<string, string[]>();
@@ -39,7 +43,8 @@ export async function sharersOf(
     });
   const us = wanted.length === 0 ? undefined : (await host.own(signal))?.container.id;
   for (const { id, project, mounts, ...each } of all) {
-    const isLeft = left.has(id) || project === name && each.isOneOff && !isDown(each);
+    const isLeft = left?.has(id) ||
+      project === name && each.isOneOff && !ended?.has(id) && !isDown(each);
     if (project === name && !isLeft || id === us || PEER_IMAGE.test(each.image)) continue;
     const who = project === "" || isLeft ? `container ${each.name}` : project;
     for (const mount of mounts) {

@@ -3,6 +3,7 @@ import {
   errors,
   fewOf,
   NO_DRIFT,
+  type ObservedContainer,
   ownerFrom,
   type Revision,
   type StackKey,
@@ -181,35 +182,48 @@ export function nothingToDestroy({ name }: StackKey): TargetEnd {
 /** Milliseconds between two looks at whether jobs run. */
 const INTERVAL_MS = 1000;
 
+/** What jobs are looked for with. */
+type JobParts = Pick<PipelineParts, "ledger"> & { readonly host: Pick<Host, "engine"> };
+
 /**
- * Waits until no job of a stack runs, within the deployment's timeout and before anything is
- * changed. A job's own label decides whether it is waited for, `wait_running_jobs` only by default.
- * Nobody waits for jobs of a former owner's release, or for runs that it left.
- *
- * Throws `timeout`, naming the containers.
+ * The jobs that run and that a deployment waits for, by name. A job's own label decides that,
+ * `wait_running_jobs` only by default. None of a former owner's release, and no runs that it left.
  */
-export async function waitForJobs(
-  { host: { engine }, clock, ledger, log }: Pick<PipelineParts, "clock" | "ledger" | "log"> & {
-    readonly host: Pick<Host, "engine">;
-  },
+export async function jobsToAwait(
+  { host: { engine }, ledger }: JobParts,
   { key, deployment, swarm }: Pick<Target, "key" | "deployment" | "swarm">,
   signal: AbortSignal,
-): Promise<void> {
-  if (isOfOthers(ledger, key)) return;
-  const { waitRunningJobs, timeoutSeconds } = deployment;
+): Promise<ObservedContainer[]> {
+  if (isOfOthers(ledger, key)) return [];
   const owner = recordedOwner(ledger, key);
-  const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
+  const which = { byDefault: deployment.waitRunningJobs, isStack: swarm !== undefined };
+  const running = (await runningJobs(engine, key, which, signal))
+    .filter((each) => !isFormerRun(each, owner));
+  const jobs = await awaitedJobs(ledger, key, running);
+  return jobs.sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/**
+ * Waits until no job of a stack runs, see {@link jobsToAwait}, within the deployment's timeout and before
+ * anything is changed. Throws `timeout`, naming the containers.
+ */
+export async function waitForJobs(
+  parts: JobParts & Pick<PipelineParts, "clock" | "log">,
+  target: Pick<Target, "key" | "deployment" | "swarm" | "progress">,
+  signal: AbortSignal,
+): Promise<void> {
+  const { key, deployment: { timeoutSeconds } } = target;
   for (let waited = 0;; waited++) {
-    const running = (await runningJobs(engine, key, which, signal))
-      .filter((each) => !isFormerRun(each, owner));
-    const jobs = await awaitedJobs(ledger, key, running);
+    const jobs = await jobsToAwait(parts, target, signal);
     if (jobs.length === 0) return;
-    const names = fewOf(jobs.map((each) => each.name).sort());
+    const names = fewOf(jobs.map((each) => each.name));
     if (waited >= timeoutSeconds) throw stillRunning(key, names, timeoutSeconds);
     if (waited === 0) {
-      log.info(`waiting for running jobs: ${names}`, { stack: key.name, context: key.context });
+      const text = `waiting for running jobs: ${names}`;
+      target.progress(text);
+      parts.log.info(text, { stack: key.name, context: key.context });
     }
-    await clock.sleep(INTERVAL_MS, signal);
+    await parts.clock.sleep(INTERVAL_MS, signal);
   }
 }
 

@@ -105,10 +105,12 @@ export async function withNetworks(
 export async function withContainers(
   parts: PipelineParts,
   { release, networks }: WithNetworks,
-  { plan, observed, previousModel }: {
+  { plan, observed, previousModel, jobs }: {
     readonly plan: Plan;
     readonly observed: ObservedStack;
     readonly previousModel: () => ComposeModel | undefined;
+    /** Those that have ended before anything is changed. */
+    readonly jobs: ObservedStack["containers"];
   },
   signal: AbortSignal,
 ): Promise<Plan> {
@@ -117,7 +119,7 @@ export async function withContainers(
   const to = { model: release.model, stack };
   const started = withStarted(plan, release.services, observed);
   const moved = await withMovedMounts(engine, to, observed, started, signal);
-  const brought = await withOldData(parts, release, observed, moved, signal);
+  const brought = await withOldData(parts, release, { ...observed, jobs }, moved, signal);
   const told = await withEmptyBeginnings(parts, release, observed, brought, signal);
   const found = { release, observed, previousModel, remade: networks };
   return await withUpdateOrders(engine, told, found, signal);

@@ -1,8 +1,16 @@
-import { askingSource, isOurs, ownerFrom, type Plan } from "../model/mod.ts";
+import {
+  askingSource,
+  fewOf,
+  isOurs,
+  type ObservedContainer,
+  ownerFrom,
+  type Plan,
+} from "../model/mod.ts";
 import { type Hold, planFor, requireSupported, retryHold, whyForced } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { type Found, moveRevision, remember } from "./decide/record_unchanged.ts";
+import { jobsToAwait } from "./act.ts";
 import { type Attempt, remembering } from "./decide/remembering.ts";
 import { pinHold } from "./decide/pin_hold.ts";
 import { requireRoomForStack } from "./decide/stack_limit.ts";
@@ -179,11 +187,19 @@ async function planRendered(
   if (release.swarm !== undefined && plan.kind === "deploy") {
     await requireDataHere(parts, release, signal);
   }
+  const jobs = plan.kind === "deploy" ? await jobsToAwait(parts, target, signal) : [];
   const settled = release.swarm === undefined
-    ? await withContainers(parts, made, { plan, observed, previousModel }, signal)
+    ? await withContainers(parts, made, { plan, observed, previousModel, jobs }, signal)
     : plan;
-  const told = tellingOthers(parts, key, settled, observed);
+  const told = tellingOthers(parts, key, onceEnded(settled, jobs), observed);
   return planOfChange(told, release, recorded ?? release);
+}
+
+/** A plan that waits for jobs, which says so. */
+function onceEnded(plan: Plan, jobs: readonly ObservedContainer[]): Plan {
+  if (jobs.length === 0) return plan;
+  const names = fewOf(jobs.map(({ name }) => name));
+  return { ...plan, message: `${plan.message}; once the running jobs have ended: ${names}` };
 }
 
 /** The decision to deploy, after its images were brought to the engine. */

@@ -134,7 +134,8 @@ function stateOf(
   }
   if (decision?.reason === "unnamed") return { state: "orphaned", why: said };
   if (failure !== undefined) return { state: "failed", why: failure.message };
-  if (decision?.reason === "sync_window") return { state: "waiting", why: said };
+  const isDecided = decision?.kind === "deploy" && decision.outcome === undefined;
+  if (decision?.reason === "sync_window" || isDecided) return { state: "waiting", why: said };
   if (current === undefined) {
     return { state: "unknown", why: isOfHold(decision) ? NOTHING_DEPLOYED : said };
   }

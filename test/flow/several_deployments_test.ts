@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { githubPush, signed } from "../fakes/webhook_requests.ts";
-import { commandTo } from "./commands.ts";
+import { command, commandTo } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, label, pollTo } from "./steps.ts";
+import { until } from "./until.ts";
 import { IMAGE, type World } from "./world.ts";
 
 const app = (text = "x") => composeFile({ web: service({ labels: { "test.v": text } }) });
@@ -292,6 +293,24 @@ describe("wait_running_jobs", () => {
     await world.engine.startContainer(name, new AbortController().signal);
     return name;
   }
+
+  it("is told of a first deployment by plan, status and explain while a job runs", () =>
+    inWorld("fake", async (world) => {
+      const job = await startJob(world);
+      await commit(world, { "compose.yaml": app("1") }, { timeout: "1h" });
+      const why = `create web; once the running jobs have ended: ${job}`;
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.ok(out.includes(why), out);
+      const waiting = pollTo(world, "succeeded");
+      const status = async () => (await command(world, ["status", world.stack])).out;
+      await until(async () => /^waiting /m.test(await status()));
+      assert.ok((await status()).includes(why), await status());
+      const explained = await commandTo(world, 0, ["explain", world.stack]);
+      assert.ok(explained.out.includes(`\nwaiting: ${why}\n`), explained.out);
+      await docker(world, "rm", "-f", job);
+      await waiting;
+      assert.match(await status(), /synced/);
+    }));
 
   it("leaves everything as it is while a job runs, and deploys when it has ended", () =>
     inWorld("fake", async (world) => {

@@ -4,7 +4,7 @@ import type { OldDataParts } from "../../../src/deploy/copy_old_data.ts";
 import { sharersOf } from "../../../src/deploy/old_data_sharers.ts";
 import { longestStretch } from "../processor_time.ts";
 
-const US = { name: "shop", left: new Set(["shop-orphan"]) };
+const US = { name: "shop", left: [{ id: "shop-orphan" }], ended: [{ id: "shop-run-awaited" }] };
 const never = new AbortController().signal;
 
 /** An engine that has a container of each project, or without one, with these mounts. */
@@ -57,9 +57,10 @@ describe("sharersOf()", () => {
     ]);
   });
 
-  it("finds what `compose run` made of the stack, and runs", async () => {
+  it("finds what `compose run` made of the stack, and runs, but no job that is waited for", async () => {
     const mounts = ["/o/r/data"];
-    const parts = partsOf({ shop: mounts, "shop-run": mounts, "shop-run-over": mounts });
+    const names = ["shop", "shop-run", "shop-run-over", "shop-run-awaited"];
+    const parts = partsOf(Object.fromEntries(names.map((name) => [name, mounts])));
     const found = await sharersOf(parts, US, [{ source: "/o/r/data", path: "data" }], never);
     assert.deepEqual([...found.values()], ["container shop-run"]);
   });

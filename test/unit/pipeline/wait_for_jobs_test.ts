@@ -56,6 +56,7 @@ async function wait(
   await waitForJobs(parts, {
     key: KEY,
     deployment: declared.deployment,
+    progress: () => {},
   }, new AbortController().signal);
   return slept;
 }

@@ -117,7 +117,12 @@ const STATES: readonly [
   ],
   [
     "a rollback was unpinned",
-    { decision: { kind: "deploy", message: "back to release 6", trigger: "rollback" } },
+    {
+      decision: {
+        ...{ kind: "deploy", message: "back to release 6", trigger: "rollback" },
+        outcome: { status: "succeeded", message: "release 6 again" },
+      },
+    },
     "waiting",
     /^release 7 runs; the next poll/,
   ],
@@ -161,6 +166,12 @@ const STATES: readonly [
     /^port 80 is taken$/,
   ],
   ["it waits for a window", { decision: window }, "waiting", /^outside of nights$/],
+  [
+    "its first deployment waits for a job",
+    { current: undefined, decision: { kind: "deploy", message: "create web; once" } },
+    "waiting",
+    /^create web; once$/,
+  ],
   ["nothing names it any more", { decision: unnamed, failure }, "orphaned", /^kept$/],
   [
     "another context of its engine has it",
