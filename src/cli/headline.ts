@@ -1,10 +1,10 @@
-import { endOfOutput, LAST_OUTPUT } from "../model/mod.ts";
+import { endOfOutput, inOneLine, LAST_OUTPUT } from "../model/mod.ts";
 import { EVERYONE } from "../system/secret_owners.ts";
 import type { CommandIo } from "./io.ts";
 
-/** The first line of a message for a table, without what a container printed. */
+/** A message in one line for a table, without what a container printed. */
 export function headline(message: string): string {
-  return message.split(LAST_OUTPUT, 1)[0]?.split("\n", 1)[0] ?? "";
+  return inOneLine(message.split(LAST_OUTPUT, 1)[0] ?? "");
 }
 
 /** As {@link headline}, with the last line that a container printed: it says why. */

@@ -121,10 +121,17 @@ export function wholeSeconds(timestamp: Date | string): string {
 /** What stands between a message and the last lines that a container printed. */
 export const LAST_OUTPUT = "; last output:\n";
 
+/** The first line of a text; where it announces the others (`… failed:`), with the last of them, which says why. */
+export function inOneLine(text: string): string {
+  const [first = "", ...others] = text.trimEnd().split("\n");
+  const last = others.at(-1)?.trim() ?? "";
+  return last !== "" && first.endsWith(":") ? `${first} ${last}` : first;
+}
+
 /** A message in one line; of what a container printed the last one, which says why, behind `between`. */
 export function endOfOutput(message: string, between = ": "): string {
   const [said = "", printed = ""] = message.split(LAST_OUTPUT, 2);
-  const [line = ""] = said.split("\n", 1);
+  const line = inOneLine(said);
   const last = printed.trimEnd().split("\n").at(-1)?.trim() ?? "";
   return last === "" ? line : line + between + last;
 }

@@ -11,6 +11,15 @@ describe("headline()", () => {
     ["first\nsecond", "first"],
     ["web stopped with exit code 3; last output:\noh no", "web stopped with exit code 3"],
     ["", ""],
+    [
+      `build failed: > [4/4] COPY nix /nix:\nfailed: "/nix": not found\n`,
+      `build failed: > [4/4] COPY nix /nix: failed: "/nix": not found`,
+    ],
+    [
+      "build failed: > [4/4] RUN false:\n1.2 x\nexit code: 1; last output:\noh no",
+      "build failed: > [4/4] RUN false: exit code: 1",
+    ],
+    ["failed:\n", "failed:"],
   ];
   for (const [message, expected] of table) {
     it(`of ${JSON.stringify(message)} is ${JSON.stringify(expected)}`, () =>
@@ -25,6 +34,10 @@ describe("withLastLine()", () => {
       "web failed; last output: oh no",
     );
     assert.equal(withLastLine("web failed\nmore"), "web failed");
+    assert.equal(
+      withLastLine("web failed:\nhow\nwhy; last output:\noh"),
+      "web failed: why; last output: oh",
+    );
   });
 });
 
