@@ -204,12 +204,11 @@ async function usedVolume(
   // What is refused is told all the same, with the ids.
   const users = await usersOf().catch((): string[] => []);
   signal.throwIfAborted();
-  const by = users.length === 0 ? `: ${told}` : ` by container ${fewOf(users.sort())}`;
+  const by = users.length === 0 ? told : `container ${fewOf(users.sort())}`;
   return errors.engine_refused(
-    `${key.name} is removed but for its data: its containers are gone, and volume ${name} is left, ` +
-      `since that volume is in use${by}; remove what uses it first, it goes at the next attempt then. Polls ` +
-      "make one where the repository wants the removal; after one over the API ask for it again, since " +
-      "a poll brings back what is still described",
+    `remove what has volume ${name} in use first (${by}), it goes at the next attempt then; ` +
+      `${key.name} is removed but for its data. After a removal over the API ask again: polls bring back ` +
+      "what is still described",
     { cause: error },
   );
 }

@@ -41,7 +41,7 @@ describe("destroy of a stack that Stackwright never deployed", () => {
       await startByHand(world, model);
       await docker(world, "create", "--name", "user", "-v", `${world.stack}_store:/x`, IMAGE);
       await commit(world, { "compose.yaml": model }, GONE);
-      assert.match(JSON.stringify(await pollTo(world, "failed")), /volume is in use/);
+      assert.match(JSON.stringify(await pollTo(world, "failed")), /has volume \S+ in use/);
       assert.deepEqual([await ids(world), await volumes(world)], [{}, 1]);
       await docker(world, "rm", "user");
       const { out } = await commandTo(world, 2, ["plan", world.repository.url]);

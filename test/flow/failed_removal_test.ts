@@ -35,7 +35,7 @@ describe("a removal that failed", () => {
     const text = JSON.stringify(run);
     assert.match(
       text,
-      /its removal failed before \(.*volume is in use.*is not tried again before /,
+      /its removal failed before \(.*has volume \S+ in use.*is not tried again before /,
     );
     assert.equal(world.proxy.mutations(), 0);
     assert.deepEqual(rows(world, "SELECT id FROM intents"), before);
@@ -53,7 +53,7 @@ describe("a removal that failed", () => {
       await automaticPollTo(world, "failed");
       await waits(world, 20);
       const { out } = await commandTo(world, 0, ["status", world.stack]);
-      assert.match(out, /failed[\s\S]*volume is in use/);
+      assert.match(out, /failed[\s\S]*remove what has volume \S+ in use/);
       await pollTo(world, "failed");
       await docker(world, "rm", "user");
       await pollTo(world, "succeeded");
@@ -68,7 +68,7 @@ describe("a removal that failed", () => {
       assert.equal(status, 500);
       const { out } = await commandTo(world, 0, ["explain", world.stack]);
       const said =
-        "after one over the API ask for it again, since a poll brings back what is still";
+        "After a removal over the API ask again: polls bring back what is still described";
       assert.match(out, new RegExp(`: destroy: a person asked for it [\\s\\S]*failed: .*${said}`));
       await pollTo(world, "succeeded");
     }));
@@ -101,10 +101,10 @@ describe("a removal that failed", () => {
       await pollTo(world, "failed");
       const plan = await commandTo(world, 2, ["plan", world.repository.url]);
       const often =
-        /destroy what is left; .*; its removal failed \w+.*volume is in use.*tries it again/;
+        /destroy what is left; .*; its removal failed \w+.*has volume \S+ in use.*tries it again/;
       assert.match(plan.out, often);
       const failed = await commandTo(world, 1, ["retry", name]);
-      assert.match(failed.out + failed.err, /volume is in use/);
+      assert.match(failed.out + failed.err, /has volume \S+ in use/);
       await docker(world, "rm", "user");
       await commandTo(world, 0, ["retry", name]);
       assert.deepEqual(rows(world, "SELECT * FROM failures"), []);

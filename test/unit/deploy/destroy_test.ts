@@ -130,13 +130,12 @@ describe("destroyStack()", () => {
       );
     const refused = () => destroyStack(engine, { ...DESTROY, removeVolumes: true }, SIGNAL);
     const text =
-      "shop is removed but for its data: its containers are gone, and volume shop_data " +
-      "is left, since that volume is in use by container other-user-1; remove what uses it first, " +
-      "it goes at the next attempt then. Polls make one where the repository wants the removal; " +
-      "after one over the API ask for it again, since a poll brings back what is still described";
+      "remove what has volume shop_data in use first (container other-user-1), it goes at the next " +
+      "attempt then; shop is removed but for its data. After a removal over the API ask again: " +
+      "polls bring back what is still described";
     await assert.rejects(refused, { code: "engine_refused", message: text });
     engine.everyContainer = () => Promise.reject(new StackwrightError("engine_refused", "busy"));
-    await assert.rejects(refused, /is in use: remove shop_data: volume is in use - \[176f/);
+    await assert.rejects(refused, /in use first \(remove shop_data: volume is in use - \[176f/);
   });
 
   it("leaves what is another's, of each kind, and says why", async () => {
