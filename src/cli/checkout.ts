@@ -63,7 +63,7 @@ export async function requestOf(
   const isBare = await git(system, top, IS_BARE, signal) === "true";
   if (isBare) return { ...request, url: top };
   const { origin, filters } = await configurationOf(system, top, signal);
-  await warnOfUncommitted(system, top, filters, signal);
+  await warnOfUnknown(system, top, filters, signal);
   if (origin === "") return { ...request, url: top };
   const isRelative = origin.startsWith("./") || origin.startsWith("../");
   const location = isRelative ? resolve(top, origin) : origin;
@@ -158,7 +158,8 @@ async function configurationOf(system: System, top: string, signal: AbortSignal)
   return found;
 }
 
-async function warnOfUncommitted(
+/** Warns of what the repository has not got, which deploys from it put back: what is not committed, or not pushed. */
+async function warnOfUnknown(
   system: System,
   top: string,
   filters: Iterable<string>,
@@ -170,10 +171,24 @@ async function warnOfUncommitted(
     )
   );
   // Submodules have configurations of their own, and renames are told from files that may have to be fetched.
-  const args = [...HERE, "status", "--porcelain", "--ignore-submodules=dirty", "--no-renames"];
-  const changed = await git(system, top, args, signal, configEnvironment(off));
-  if (changed !== "") {
+  const args = [
+    ...HERE,
+    "status",
+    "-b",
+    "--porcelain",
+    "--ignore-submodules=dirty",
+    "--no-renames",
+  ];
+  const said = await git(system, top, args, signal, configEnvironment(off));
+  const [branch = "", ...changed] = said.split("\n");
+  if (changed.length > 0) {
     system.log.warning(`${top} has changes that are not committed: they are not looked at`);
+  }
+  if (/^## \S+\.\.\.origin\/\S+ \[ahead /.test(branch)) {
+    system.log.warning(
+      `${top} has commits that were not pushed to its origin: a poll or webhook of that puts back what ` +
+        "is deployed of them",
+    );
   }
 }
 

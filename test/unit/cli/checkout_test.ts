@@ -169,6 +169,18 @@ describe("a checkout", () => {
       assert.equal(sub.request.identity, `local${repository.path}`);
     }));
 
+  it("that has commits which its origin does not have is told that it is put back", () =>
+    withCheckout(async ({ repository, top }) => {
+      await repository.git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*");
+      await repository.git("config", "branch.main.remote", "origin");
+      await repository.git("config", "branch.main.merge", "refs/heads/main");
+      await repository.git("update-ref", "refs/remotes/origin/main", "HEAD");
+      assert.equal((await standsFor(top)).said, "");
+      await repository.commit({ "x": "x" });
+      const told = /^\S+ has commits that were not pushed to its origin: a poll .* puts back/;
+      assert.match((await standsFor(top)).said, told);
+    }));
+
   it("with files that look like a bare repository stays the one it is, and runs nothing", () =>
     withCheckout(async ({ repository, top, outside }) => {
       const proof = join(outside, "proof");
