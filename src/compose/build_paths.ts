@@ -28,8 +28,11 @@ export function buildPaths(build: JsonObject, model: ComposeModel) {
   }
   const addContext = (what: string, value: string) => {
     if (isAbsolute(value)) paths.push({ what, path: value });
-    // Of a layout buildx gives the engine a store that it may write to, links of the commit included.
-    else refused.push(`${what} from elsewhere: only directories of the repository are built`);
+    else {
+      const why = value === "" ? ", which is empty" : " from elsewhere";
+      // Of a layout buildx gives the engine a store that it may write to, links of the commit included.
+      refused.push(`${what}${why}: only directories of the repository are built`);
+    }
   };
   if (context !== "" || build["dockerfile_inline"] === undefined) addContext("context", context);
   for (const [name, value] of Object.entries(objectAt(build, "additional_contexts"))) {

@@ -126,7 +126,7 @@ function projectRoutes(
     }),
     operationRoute(`POST ${path}/{action}`, controlProject, {
       params: { ...params, action: "action" },
-      checkParams: requireOneOf(PROJECT_ACTIONS),
+      checkParams: requireOneOf([...PROJECT_ACTIONS, "recreate"]),
       query: { timeout: seconds(MOST_TIMEOUT_SECONDS), context: text },
       success: { 200: "Done; after start and restart all of it is healthy." },
       failure: (input) => `failed to ${input["action"]} project`,

@@ -786,6 +786,13 @@ describe("projects", () => {
     });
   }
 
+  it("name every action where one is not known", async () => {
+    await withService({ engine: createMemoryEngine(shop()) }, async (service) => {
+      const response = await service.fetch("/v1/api/project/shop/explode", { method: "POST" });
+      assert.match((await response.json()).content, /use one of start, stop, restart, recreate$/);
+    });
+  });
+
   it("are a 500 with a text of their own when the engine fails, the cause as detail", async () => {
     const engine = createMemoryEngine(shop());
     engine.onCall = () => {

@@ -167,7 +167,9 @@ describe("followedPaths()", () => {
       [
         `the build context ${JSON.stringify(context)}`,
         { build: { context } },
-        /web: build context from elsewhere/,
+        context === ""
+          ? /web: build context, which is empty: /
+          : /web: build context from elsewhere/,
       ] as const
     ),
     ["a build without a context", { build: { dockerfile_inline: "FROM a" } }, undefined],
