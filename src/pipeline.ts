@@ -17,6 +17,7 @@ import {
   heldAnyway,
   holdOf,
   isOvertaken,
+  isStrangers,
   keyOf,
   learnedOfAll,
   leave,
@@ -218,8 +219,9 @@ async function deployTarget(
       begun.progress("waiting for the other deployments: something external is not there yet");
       return "lacks";
     }
-    const next = again(anyParts, begun, failedBefore);
-    teller.fail(`deploying ${key.name}`, thrown, signal, next);
+    const isOthers = trigger === "poll" && isStrangers(anyParts, begun);
+    const more = isOthers ? { isOthers } : again(anyParts, begun, failedBefore);
+    teller.fail(`deploying ${key.name}`, thrown, signal, more);
   }
   return "done";
 }

@@ -13,7 +13,7 @@ export * from "./release_views.ts";
 export * from "./run_view.ts";
 export * from "./run_work.ts";
 export type { SourceFailureView } from "./source_failures.ts";
-export { isOver, type StackScope, standingDecision } from "./recorded_facts.ts";
+export { heldBack, isOver, type StackScope, standingDecision } from "./recorded_facts.ts";
 export * from "./stack_statuses.ts";
 export type { StackServiceView } from "./stack_view.ts";
 export * from "./sync_source.ts";

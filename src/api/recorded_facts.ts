@@ -1,6 +1,18 @@
-import { failuresByPlace, formatStackKey, type StackKey } from "../model/mod.ts";
+import {
+  failuresByPlace,
+  formatPersonHold,
+  formatPersonStop,
+  formatStackKey,
+  type StackKey,
+} from "../model/mod.ts";
 import { type judgeStack, restartLoops } from "../plan/mod.ts";
-import type { DecisionSummary, Intent, Ledger } from "../record/mod.ts";
+import {
+  type DecisionSummary,
+  type DeploymentsOfLedger,
+  type Intent,
+  type Ledger,
+  whyElsewhere,
+} from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 
 /** Stacks to tell of: those of a context, or one of them. */
@@ -96,4 +108,18 @@ export function isOver(decision: DecisionSummary | undefined, now: number): bool
   if (kind !== "skip") return true;
   // What superseded a look at a stack that has no release now has removed it.
   return ["nothing_to_destroy", "no_changes", "superseded"].includes(reason ?? "");
+}
+
+/** The sentences about a person's hold on a stack, a stop of it, and another context that has it, for judging it. */
+export function heldBack(
+  ledger: DeploymentsOfLedger & Pick<Ledger, "holds" | "stops">,
+  key: StackKey,
+): Pick<Parameters<typeof judgeStack>[0], "heldBack" | "stopped" | "elsewhere"> {
+  const [hold, since] = [ledger.holds.get(key), ledger.stops.get(key)];
+  const elsewhere = whyElsewhere(ledger, key);
+  return {
+    ...(elsewhere === undefined ? {} : { elsewhere }),
+    ...(hold === undefined ? {} : { heldBack: formatPersonHold(hold, key) }),
+    ...(since === undefined ? {} : { stopped: formatPersonStop(key, since) }),
+  };
 }

@@ -1,9 +1,9 @@
 import {
   clip,
-  formatPersonHold,
-  formatPersonStop,
+  formatOwner,
   formatStackArguments,
   formatStackKey,
+  formerOwner,
   isStackwrightError,
   type ObservedStack,
   placeOf,
@@ -18,18 +18,18 @@ import {
 import { judgeStack, LEFT, type StackJudgement } from "../plan/mod.ts";
 import {
   type DecisionSummary,
-  type DeploymentsOfLedger,
   type Ledger,
   othersRelease,
+  recordedOwner,
   type RecordedRelease,
   REFUSED_MS,
   type RunStore,
   TOOK_PLACE,
-  whyElsewhere,
 } from "../record/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import {
   type Change,
+  heldBack,
   isOver,
   keyOf,
   lookedFor,
@@ -204,6 +204,9 @@ function rolledBackFrom(
   return isTold ? newest.number : undefined;
 }
 
+/** The beginning of what is said of a stack whose release is a former owner's. */
+export const HANDED_OVER = "it was handed over to";
+
 /** Judges a stack under way, not drifted, while a job stopped services: `stopped` tells of that job. */
 function withoutStopped(
   judged: StackJudgement,
@@ -214,7 +217,7 @@ function withoutStopped(
   return judgeStack({ ...facts, underWay: stopped });
 }
 
-/** Adds to why a stack is as it is that another Stackwright deploys it, too. */
+/** Adds to why a stack is as it is that another owner has it by now, or that another Stackwright deploys it, too. */
 function withOthers(
   ledger: Ledger,
   judged: StackJudgement,
@@ -225,6 +228,13 @@ function withOthers(
 ): StackJudgement {
   if (current === undefined || observed === undefined) return judged;
   const { state, why } = judged;
+  const owner = recordedOwner(ledger, of.key);
+  if (state === "synced" && owner?.adopted && formerOwner(current, owner) !== undefined) {
+    return {
+      ...judged,
+      why: `${why}; ${HANDED_OVER} ${formatOwner(owner)}, which has not deployed it yet`,
+    };
+  }
   if (state === "synced" && current.message.endsWith(TOOK_PLACE)) {
     return { ...judged, why: `${why}; ${TOOK_PLACE}` };
   }
@@ -300,18 +310,4 @@ function underWay(entry: RunTarget | undefined, change: Change = {}): Change {
   return entry?.status === "running"
     ? { underWay: entry.message || "a deployment is under way" }
     : change;
-}
-
-/** The sentences about a person's hold on a stack, a stop of it, and another context that has it, for judging it. */
-export function heldBack(
-  ledger: DeploymentsOfLedger & Pick<Ledger, "holds" | "stops">,
-  key: StackKey,
-): Pick<Parameters<typeof judgeStack>[0], "heldBack" | "stopped" | "elsewhere"> {
-  const [hold, since] = [ledger.holds.get(key), ledger.stops.get(key)];
-  const elsewhere = whyElsewhere(ledger, key);
-  return {
-    ...(elsewhere === undefined ? {} : { elsewhere }),
-    ...(hold === undefined ? {} : { heldBack: formatPersonHold(hold, key) }),
-    ...(since === undefined ? {} : { stopped: formatPersonStop(key, since) }),
-  };
 }

@@ -30,7 +30,8 @@ no release of --releases-of, or when another owner has it by a context of the sa
     const asked = { ...key, source, reference, releases_of: of, also };
     const { owner, before, asked: known } = await operations.adopt.call(asked, call);
     const [is, was] = [formatOwner(owner), before && formatOwner(before)];
-    const past = was === undefined ? "" : `, no longer to ${was}`;
+    const isAny = owner.source === before?.source && owner.reference === "";
+    const past = isAny ? ", by any branch" : was === undefined ? "" : `, no longer to ${was}`;
     const whose = is === was ? `${is} already` : `${is} now${past}`;
     const there = also.length === 0 ? "" : `; by context ${also.join(", ")}, too`;
     const back = was === undefined ? `, or stackwright forget ${formatStackArguments(key)}` : "";

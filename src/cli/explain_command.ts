@@ -1,4 +1,4 @@
-import type { DecisionView, DeploymentDetail } from "../api/mod.ts";
+import { type DecisionView, type DeploymentDetail, HANDED_OVER } from "../api/mod.ts";
 import {
   type Drift,
   formatAdoption,
@@ -152,12 +152,17 @@ function heldBy(detail: DeploymentDetail, time: (text: string) => string): strin
 }
 
 /** Whose a stack is, where that was changed or is disputed. */
-function ownedBy({ owner, current, ...key }: DeploymentDetail): string[] {
+function ownedBy({ owner, current, why, ...key }: DeploymentDetail): string[] {
   if (owner === undefined) return [];
   const { handed_over: isHandedOver, former, refused } = owner;
-  const of = former && current ? `; release ${current.number} is of ${formatOwner(former)}` : "";
+  const said = [
+    ...(why.includes(HANDED_OVER)
+      ? []
+      : [`belongs to ${formatOwner(owner)}, to which it was handed over`]),
+    ...(former && current ? [`release ${current.number} is of ${formatOwner(former)}`] : []),
+  ];
   return [
-    ...(isHandedOver ? [`belongs to ${formatOwner(owner)}, to which it was handed over${of}`] : []),
+    ...(isHandedOver ? [said.join("; ")] : []),
     ...refused.map((each) =>
       `refused to ${formatOwner(each)}, which names it too; ` +
       `${formatAdoption(key, each)} hands it over`

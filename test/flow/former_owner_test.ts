@@ -69,7 +69,12 @@ describe("releases of a stack's former owner", () => {
       const { stack } = world;
       await commit(world, shop("evil"));
       await pollTo(world, "succeeded");
-      await commandTo(world, 0, ["adopt", stack, "--source", other.repository.url]);
+      const adopt = ["adopt", stack, "--source", other.repository.url];
+      await commandTo(world, 0, [...adopt, "--reference", "main"]);
+      assert.match(
+        (await commandTo(world, 0, adopt)).out,
+        /belongs to local\S+ now, by any branch$/m,
+      );
       const recreate = () =>
         world.request(`/v1/api/project/${stack}/recreate`, { method: "POST", body: "{}" });
       for (const each of ["hold", "resume"]) {
@@ -79,7 +84,10 @@ describe("releases of a stack's former owner", () => {
         assert.equal(refused.status, 409);
       }
       const { out } = await commandTo(world, 0, ["explain", stack]);
-      assert.match(out, /belongs to .*, to which it was handed over; release 1 is of local/);
+      assert.match(
+        out,
+        /^synced.*; it was handed over to local.*, which has not deployed it yet\nrelease 1 is of local/m,
+      );
       await other.repository.commit({ ".stackwright.yaml": `name: ${stack}\n`, ...shop("new") });
       const plan = await commandTo(world, 2, ["plan", other.repository.url]);
       assert.match(

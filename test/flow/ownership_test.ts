@@ -364,6 +364,8 @@ describe("a stack of another repository", () => {
       const dev = await automatic("dev", "failed");
       assert.match(JSON.stringify(dev), /refs\/heads\/main.*refs\/heads\/dev/);
       assert.deepEqual(await ids(world), before);
+      const { out } = await commandTo(world, 0, ["status", world.stack]);
+      assert.match(out, /another poll was refused it at \S+ \S+: .*belongs to/);
       await automatic("main", "skipped");
       // What a destroy leaves has labels that tell no branch.
       await commit(world, WANTED(), { destroy: { enabled: true, remove_volumes: false } });
