@@ -10,12 +10,10 @@ import {
   act,
   again,
   decideAsOwner,
-  type Decision,
   doneListener,
   type ExpandedDeployment,
   hasClosed,
   heldAnyway,
-  holdOf,
   isOvertaken,
   isStrangers,
   keyOf,
@@ -23,8 +21,7 @@ import {
   leave,
   lockedForTarget,
   meant,
-  noteDeferred,
-  noteDiscovered,
+  noteDecision,
   type OpenedSource,
   openSource,
   partsFor,
@@ -40,7 +37,6 @@ import {
   revisionOf,
   rollBack,
   runJob,
-  settleOwner,
   settleReconciliation,
   type SourceRun,
   strayedStacks,
@@ -52,6 +48,7 @@ import {
   untilSettled,
   waitForJobs,
   waitForStack,
+  withLed,
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
@@ -130,23 +127,38 @@ interface Audience {
   readonly listeners: readonly TargetListener[];
 }
 
-/** Opens a source and deploys what it names. A source that is away fails the run at its end. */
+type RunOfSource = SourceRun & { readonly work: Sync };
+
+/** Deploys what a source names, and what other branches' files deploy from the one that was pushed. */
 async function deploySource(
   parts: PipelineParts,
-  { work: { sources, only }, ...run }: SourceRun & { readonly work: Sync },
+  run: RunOfSource,
   { reporter, listeners }: Audience,
   signal: AbortSignal,
 ): Promise<void> {
-  const told = sources.length > 1 ? oneOfMany(reporter) : reporter;
-  const opened = await openSource(parts, run, told, signal);
-  const { deployments, failures } = meant(opened, only);
+  const told = run.work.sources.length > 1 ? oneOfMany(reporter) : reporter;
+  await withLed(parts, run, {
+    own: (led) => deployNamed(parts, { ...run, led }, { reporter: told, listeners }, signal),
+    theirs: (opened, named) => deployTargets(parts, { opened, listeners }, named, signal),
+  }, signal);
+}
+
+/** Opens a source and deploys what it names. A source that is away fails the run at its end. */
+async function deployNamed(
+  parts: PipelineParts,
+  { work: { only }, led, ...run }: RunOfSource & { readonly led: readonly StackKey[] },
+  { reporter, listeners }: Audience,
+  signal: AbortSignal,
+): Promise<void> {
+  const opened = await openSource(parts, run, reporter, signal);
+  const { deployments, failures } = meant(opened, only, led);
   await learnedOfAll(parts, failures.map(({ key }) => key), signal);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
   // Removals come first: the ports and names they free may be those of stacks deployed next.
   if (opened.away === undefined && !(only && deployments.length + failures.length > 0)) {
     const removals = await removeObsolete(parts, { ...opened, only }, listeners, signal);
-    const named = [...deployments.map(keyOf), ...removals];
+    const named = [...deployments.map(keyOf), ...removals, ...led];
     if (failures.length === 0 && !only) parts.ledger.deferred.keepOnly(run.request, named);
   }
   await deployTargets(parts, { opened, listeners }, deployments, signal);
@@ -229,6 +241,7 @@ async function deployTarget(
 interface DecidingWork {
   readonly target: Target;
   readonly request: OpenedSource["request"];
+  readonly pushed?: OpenedSource["pushed"];
   readonly round?: OpenedSource["round"];
   readonly teller: Teller;
   /** What was finished of the stack before, as it had been interrupted. */
@@ -254,7 +267,7 @@ async function settle(
  */
 async function decideAndAct(
   parts: PipelineParts,
-  { target: asked, request, round, teller, resumed }: DecidingWork,
+  { target: asked, request, pushed, round, teller, resumed }: DecidingWork,
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
   const { key } = teller.target;
@@ -272,7 +285,7 @@ async function decideAndAct(
   // What needs nothing, too, was judged in the name of whoever had the stack then.
   const isOut = decision.kind !== "skip" && parts.ledger.mark(key) !== before;
   if (isOut || parts.ledger.owners.mark(key) !== whose) return "moved";
-  note(parts, { target, request }, decision);
+  noteDecision(parts, { target, request, pushed }, decision);
   if (decision.kind === "skip") return leave(teller, decision, resumed);
   const since = parts.ledger.mark(key);
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
@@ -282,20 +295,6 @@ async function decideAndAct(
     return stage(parts, teller.target, "deploy", acted);
   };
   return await deploying(parts, teller.target, acting, signal);
-}
-
-/** Records what a decision means for discovery, deferral, ownership and reconciliation. */
-function note(
-  parts: PipelineParts,
-  { target, request }: Pick<DecidingWork, "target" | "request">,
-  decision: Decision,
-): void {
-  const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
-  noteDiscovered(parts, { target, request }, decision);
-  if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
-  // After that, since an owner's decision settles what others asked for.
-  noteDeferred(parts, { target, request }, holdOf(decision));
-  if (isAsWanted) settleReconciliation(parts, target);
 }
 
 /** Carries a decision out, unless a sync window closed meanwhile, and tells how it ended. */

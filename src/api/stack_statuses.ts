@@ -6,20 +6,19 @@ import {
   formerOwner,
   isStackwrightError,
   type ObservedStack,
-  placeOf,
   type Release,
   type RunTarget,
   type SourceFailure,
   type SourcePlace,
   type StackKey,
   wholeSeconds,
-  withSequel,
 } from "../model/mod.ts";
-import { judgeStack, LEFT, type StackJudgement } from "../plan/mod.ts";
+import { judgeStack, type StackJudgement } from "../plan/mod.ts";
 import {
   type DecisionSummary,
   type Ledger,
   othersRelease,
+  placeOfRelease,
   recordedOwner,
   type RecordedRelease,
   REFUSED_MS,
@@ -39,6 +38,7 @@ import {
 } from "./recorded_facts.ts";
 import { type StackJob, stackJobs } from "./stack_jobs.ts";
 import { type LookParts, seenOf, whatIsSeen, whatRuns } from "./what_runs.ts";
+import { withNext } from "./with_next.ts";
 
 /** The status of a stack: its state, the reason, and what these follow from. */
 export interface StackStatus extends StackJudgement {
@@ -124,16 +124,16 @@ export async function stackStatuses(
     const all = { ...facts, key, dataDir };
     const judged = withRefused(withOthers(ledger, alone, all), refused.get(name), now);
     const retryAt = isFinal(judged) ? undefined : nextTry(entry, decision, now);
-    const sourceFailure = current && failed(placeOf(current));
+    const place = current && placeOfRelease(ledger, current);
     const rolledBack = alone.state === "failed"
       ? rolledBackFrom(ledger, current, alone.why)
       : undefined;
-    const its = { jobs: jobs.get(name) ?? [], rolledBack };
-    const status = { key, current, decision, retryAt, sourceFailure, ...its, ...judged };
+    const its = { jobs: jobs.get(name) ?? [], rolledBack, sourceFailure: place && failed(place) };
+    const status = { key, current, decision, retryAt, ...its, ...judged };
     if (there === "no context") return [withoutContext(status)];
     // What was interrupted is taken up.
-    const told = facts.interrupted === undefined ? withLeft(status, isLeft) : status;
-    return [withDeferred(ledger, told)];
+    const left = facts.interrupted === undefined && place && isLeft?.(place);
+    return [withNext(ledger, status, left === true)];
   };
   const statuses: StackStatus[] = [];
   const pauses = createPauses(AT_ONCE);
@@ -150,24 +150,6 @@ function withoutContext(status: StackStatus): StackStatus {
   const why = `there is no context ${status.key.context} any more: make it again, or have the ` +
     `stack forgotten with stackwright forget ${formatStackArguments(status.key)}`;
   return { ...status, why };
-}
-
-/** Adds to the status of a stack that failed that nothing tries it again. */
-function withLeft(status: StackStatus, isLeft: StatusParts["isLeft"]): StackStatus {
-  const { state, current, retryAt, why } = status;
-  if (state !== "failed" || retryAt !== undefined || current === undefined) return status;
-  return isLeft?.(placeOf(current)) === true ? { ...status, why: withSequel(why, LEFT) } : status;
-}
-
-/** Adds the time of the next decision to the status of a stack that waits for a sync window. */
-function withDeferred({ deferred }: Pick<Ledger, "deferred">, status: StackStatus): StackStatus {
-  const waiting = status.state === "waiting" ? deferred.get(status.key) : undefined;
-  if (waiting === undefined) return status;
-  return {
-    ...status,
-    why: `${status.why}; it is kept`,
-    retryAt: waiting.retryAt ?? status.retryAt,
-  };
 }
 
 /** A status cut for lists; asked for by itself it is whole. */

@@ -6,7 +6,9 @@ import type { DecisionSummary, Ledger, StackFigures } from "../record/mod.ts";
 type DeployedStack = ReturnType<Ledger["deployedStacks"]>[number];
 
 /** A stack that is deployed, or whose first deployment failed or waits. */
-type Counted = Omit<DeployedStack, "place" | "isSwarm"> & Partial<Pick<DeployedStack, "place">>;
+type Counted =
+  & Omit<DeployedStack, "place" | "reference" | "isSwarm">
+  & Partial<Pick<DeployedStack, "place">>;
 
 /** Metrics of each stack that status lists, from the ledger alone, without asking an engine. */
 export function stackFigures(ledger: Ledger, now: Date): StackFigures[] {

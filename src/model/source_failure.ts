@@ -1,4 +1,5 @@
 import type { Revision } from "./revision.ts";
+import type { StackOwner } from "./stack_owner.ts";
 
 /** The place that configurations are read from. */
 export interface SourcePlace {
@@ -21,14 +22,23 @@ export interface SourceFailure extends SourcePlace {
   readonly retryAt?: Date;
 }
 
-/** The place that the configuration of a release was read from. */
-export function placeOf({ configuration, revision, target }: {
-  readonly configuration?: Revision;
-  readonly revision: Revision;
-  readonly target: string;
-}): SourcePlace {
+/**
+ * The place that the configuration of a release was read from. The release tells, unless that is another
+ * branch of the repository it is deployed from, whose file names this one by `reference`: then `asker` does,
+ * in whose name its stack was named last.
+ */
+export function placeOf(
+  { configuration, revision, target }: {
+    readonly configuration?: Revision;
+    readonly revision: Revision;
+    readonly target: string;
+  },
+  asker?: StackOwner,
+): SourcePlace {
   const { source, reference } = configuration ?? revision;
-  return { repository: source.name, reference, target };
+  const isAskers = configuration === undefined && asker?.source === source.name;
+  const named = isAskers && asker.reference !== "" ? asker.reference : reference;
+  return { repository: source.name, reference: named, target };
 }
 
 /** A look-up of failures by place; a release has the full name of the reference that was asked for. */

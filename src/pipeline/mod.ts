@@ -7,19 +7,14 @@ export { act, isOvertaken, type ToDo, waitForJobs } from "./act.ts";
 export * from "./collect_trees.ts";
 export { decideAsOwner } from "./owner/decide_as_owner.ts";
 export { handedOverWith } from "./owner/claim.ts";
-export {
-  type Decision,
-  doneListener,
-  heldAnyway,
-  holdOf,
-  leave,
-  toldDecision,
-} from "./decision.ts";
+export { type Decision, doneListener, heldAnyway, leave, toldDecision } from "./decision.ts";
 export * from "./destroy_target.ts";
 export * from "./hold.ts";
 export * from "./expand_deployments.ts";
 export * from "./parts.ts";
 export * from "./open_source.ts";
+export { withLed } from "./source/led_sources.ts";
+export { noteDecision } from "./decide/note_decision.ts";
 export { lockedForTarget } from "./owner/locked_for_target.ts";
 export { askBeforeHandOver, type AskParts } from "./owner_elsewhere.ts";
 export * from "./plan_source.ts";
@@ -33,5 +28,5 @@ export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";
 export * from "./run_job.ts";
 export * from "./stack_owner.ts";
-export { hasClosed, noteDeferred } from "./sync_gate.ts";
+export { hasClosed } from "./sync_gate.ts";
 export * from "./waits.ts";

@@ -1,11 +1,8 @@
-import { posix } from "node:path";
-import { configFileNames, isMigrationFile, MOST_BYTES, parseDeployments } from "../config/mod.ts";
 import {
-  type DeclaredDeployment,
-  errors,
   formatRevision,
   formatStackKey,
   isStackwrightError,
+  ownerFrom,
   type Revision,
   type RunReporter,
   type SourceRequest,
@@ -13,21 +10,20 @@ import {
   type StackwrightError,
   type Sync,
   type TargetListener,
-  utf8,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
 import { preparing } from "./waits.ts";
-import { sourceAsOwner, stackAsOwner, writtenSecrets } from "../system/mod.ts";
+import { recordedOwner } from "../record/mod.ts";
+import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import {
   expandDeployments,
   type ExpandedDeployment,
   type Expansion,
   type FailedExpansion,
   keyOf,
-  warnOf,
 } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
-import { webhookRefusal } from "../plan/mod.ts";
+import { ofOtherBranch, webhookRefusal } from "../plan/mod.ts";
 import { createTeller } from "../tell/mod.ts";
 import { isStrangers } from "./stack_owner.ts";
 import {
@@ -39,11 +35,18 @@ import {
   type RequestOfRound,
   resolveOther,
 } from "./resolve_revision.ts";
+import { otherBranch, requestsOf } from "./owner/other_branch.ts";
 import { heldByPoll, otherPollsOf } from "./owner/other_polls.ts";
+import { readDeployments } from "./source/read_deployments.ts";
 import { type Target, triedOnce } from "../prepare/mod.ts";
 
 /** A source to open, and on whose behalf. */
 export interface SourceRun extends Reading {
+  /**
+   * The request of the webhook behind the run, where that is about another branch, from which this source's
+   * file deploys stacks.
+   */
+  readonly pushed?: SourceRequest;
   /** Session through which the targets of one run read external secrets. */
   readonly secretSession?: SecretSession;
 }
@@ -60,12 +63,14 @@ export interface OpenedSource extends SourceRun {
    * held: of two targets first polled together, one has the stack only then.
    */
   readonly heldByOther: (deployment: ExpandedDeployment) => Promise<StackwrightError | undefined>;
+  /** The branch whose file has a stack, by the ledger, and still names it, where that is another one. */
+  readonly otherBranch: (key: StackKey) => Promise<string | undefined>;
   /** Tells whether the reference of the webhook behind the run passes a filter. */
   readonly passes: (filter: string) => Promise<boolean>;
 }
 
 /** A source that was read, without the questions that a run asks about it. */
-type ReadSource = Omit<OpenedSource, "heldByOther" | "passes">;
+type ReadSource = Omit<OpenedSource, "heldByOther" | "otherBranch" | "passes">;
 
 /**
  * Resolves a source's reference, reads its configuration and expands it into deployments. Tells the
@@ -81,8 +86,8 @@ export async function openSource(
 ): Promise<OpenedSource> {
   const read = () => readSource(parts, run, reporter, signal);
   const opened = await noteReading(parts, run, read, signal);
-  const heldByOther = heldByOtherPolls(parts, opened, signal);
-  return { ...opened, heldByOther, passes: triedOnce(parts, opened, signal) };
+  const others = heldByOthers(parts, opened, signal);
+  return { ...opened, ...others, passes: triedOnce(parts, pushedTo(opened), signal) };
 }
 
 async function readSource(
@@ -111,32 +116,59 @@ async function readSource(
   return { ...run, configuration, expansion, ...(away && { away }) };
 }
 
+/** What the webhook behind a run is about. */
+function pushedTo(
+  { request, configuration, pushed }: Pick<OpenedSource, "request" | "configuration" | "pushed">,
+) {
+  if (pushed === undefined) return { request, configuration };
+  const { reference } = pushed;
+  return { request: pushed, configuration: { ...configuration, reference } };
+}
+
 /**
- * Refuses stacks that another poll of the repository has and still names, see {@link otherPollsOf}. One
- * that is no longer polled, or no longer names a stack, has given it up. Each is read once in a run.
+ * Tells of stacks that another poll of the repository has and still names, see {@link otherPollsOf}, and of
+ * those of another branch. One that is no longer polled, or no longer names a stack, has given it up. Each
+ * is read once in a run.
  */
-function heldByOtherPolls(
+function heldByOthers(
   parts: PipelineParts,
   { request, configuration, origin, round }: ReadSource,
   signal: AbortSignal,
-): OpenedSource["heldByOther"] {
+): Pick<OpenedSource, "heldByOther" | "otherBranch"> {
   const { name: source } = configuration.source;
-  const polled = parts.options.polled.filter((other) => requestLocation(other).name === source);
+  const polled = polledOf(parts, source);
   const asking = { request, origin, source };
   const othersOf = otherPollsOf(polled, asking);
-  const read = new Map<SourceRequest, ReturnType<typeof namedBy>>();
-  return async ({ declared }) => {
-    if (declared.deployment.pause) return undefined;
-    const key = keyOf({ declared });
-    for (const other of othersOf(parts.ledger.current(key))) {
-      const asked = { request: other, round };
-      const named = await read.getOrInsertComputed(other, () => namedBy(parts, asked, signal));
-      if (named === undefined || named.includes(formatStackKey(key))) {
-        return heldByPoll(other, key, asking);
-      }
-    }
-    return undefined;
+  const read = new Map<string, ReturnType<typeof namedBy>>();
+  const names = async (other: SourceRequest, key: StackKey) => {
+    const ask = () => namedBy(parts, { request: other, round }, signal);
+    const named = await read.getOrInsertComputed(JSON.stringify(other), ask);
+    return named === undefined || named.includes(formatStackKey(key));
   };
+  return {
+    heldByOther: async ({ declared }) => {
+      if (declared.deployment.pause) return undefined;
+      const key = keyOf({ declared });
+      for (const other of othersOf(parts.ledger.current(key))) {
+        if (await names(other, key)) return heldByPoll(other, key, asking);
+      }
+      return undefined;
+    },
+    otherBranch: async (key) => {
+      const owner = recordedOwner(parts.ledger, key);
+      const branch = otherBranch(owner, ownerFrom(configuration));
+      if (branch === undefined) return undefined;
+      for (const other of requestsOf(branch, polled, { request })) {
+        if (await names(other, key)) return branch;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The polls of a source. */
+export function polledOf({ options }: PipelineParts, source: string): SourceRequest[] {
+  return options.polled.filter((each) => requestLocation(each).name === source);
 }
 
 /** The stacks that a source names now; `undefined` where its configuration cannot be read now. */
@@ -190,77 +222,22 @@ export function targetOf(
 }
 
 /**
- * The deployments of a source: the inline ones of the request when it has any, else those of the
- * configuration file at the revision. Returns them only if all are valid; whether their names are
- * unique is checked after discoveries are expanded.
- *
- * Throws `config_not_found` for a missing file, `config_invalid` with every problem and its position.
- */
-async function readDeployments(
-  parts: PipelineParts,
-  { target, deployments, withFiles = deployments.length === 0 }: SourceRequest,
-  revision: Revision,
-  signal: AbortSignal,
-): Promise<readonly DeclaredDeployment[]> {
-  if (!withFiles) return deployments;
-  const base = parts.options.configBaseDir;
-  const names = configFileNames(target);
-  for (const name of names) {
-    const file = posix.join(base, name);
-    const bytes = await parts.source.read(revision, file, signal, MOST_BYTES);
-    if (bytes === undefined) continue;
-    if (isMigrationFile(name)) {
-      tellMigrated(parts, revision, `${file}; its name here is ${names[0]}`);
-    }
-    const owner = sourceAsOwner(revision.source.name);
-    const documents = await parts.turns.by(owner).take(() => {
-      const text = utf8(bytes);
-      // Problems quote values of the file.
-      parts.secrets.hide(writtenSecrets(text), owner);
-      return parseDeployments(text, {
-        file,
-        trusted: false,
-        allowLocalRepositoryUrl: parts.options.allowLocalRepositoryUrl,
-      });
-    }, signal);
-    warnOf(parts, revision, documents.flatMap((each) => each.warnings));
-    return [...deployments, ...documents];
-  }
-  throw notFound(revision, names, base === "." ? "the root" : base, target);
-}
-
-function notFound(
-  { source, reference }: Revision,
-  names: readonly string[],
-  where: string,
-  target: string,
-): StackwrightError {
-  return errors.config_not_found(
-    `${source.name} has no deployment configuration at ${reference}: ` +
-      `expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)} in ${where}` +
-      (target === ""
-        ? "; files of targets, such as .stackwright.nas.yaml, are read where the target is named"
-        : "; with a target there is no other file"),
-  );
-}
-
-/** Logs at `info` once for each file of a repository, since it is read at every poll. */
-function tellMigrated({ log, mentioned }: PipelineParts, { source }: Revision, what: string): void {
-  const known = `${source.name} ${what}`;
-  const repository = source.name;
-  log[mentioned.has(known) ? "debug" : "info"](`reading ${what}`, { repository });
-  mentioned.add(known);
-}
-
-/**
- * The deployments that work is about; none where nothing names the one in `only`, which may have to be removed
- * then. Throws why the source is away, where that may name it.
+ * The deployments that work is about, without those that other branches' files have (`led`); none where nothing
+ * names the one in `only`, which may have to be removed then. Throws why the source is away, where that may name it.
  */
 export function meant(
   { expansion, away }: OpenedSource,
   only: Sync["only"],
+  led: readonly StackKey[] = [],
 ): Pick<OpenedSource["expansion"], "deployments" | "failures"> {
-  if (only === undefined) return expansion;
+  if (only === undefined) {
+    const theirs = new Set(led.map(formatStackKey));
+    const isOwn = (key: StackKey) => !theirs.has(formatStackKey(key));
+    return {
+      deployments: expansion.deployments.filter((each) => isOwn(keyOf(each))),
+      failures: expansion.failures.filter(({ key }) => isOwn(key)),
+    };
+  }
   const isMeant = (key: StackKey) => formatStackKey(key) === formatStackKey(only);
   const deployments = expansion.deployments.filter((each) => isMeant(keyOf(each)));
   const failures = expansion.failures.filter(({ key }) => isMeant(key));
@@ -271,18 +248,20 @@ export function meant(
 /** The refusal of a deployment that ignores the webhook behind the run; else `undefined`. */
 export async function refusalOf(
   parts: PipelineParts,
-  { trigger, request, configuration, passes }: OpenedSource,
+  opened: OpenedSource,
   { declared }: ExpandedDeployment,
   signal: AbortSignal,
 ) {
-  if (trigger !== "webhook") return undefined;
-  const plan = await webhookRefusal(
-    { request, declared, revision: configuration, passes },
-    (reference) => {
+  if (opened.trigger !== "webhook") return undefined;
+  const { passes } = opened;
+  const { request, configuration: revision } = pushedTo(opened);
+  const branch = await opened.otherBranch(keyOf({ declared }));
+  const plan = branch === undefined
+    ? await webhookRefusal({ request, declared, revision, passes }, (reference) => {
       const resolve = (within: PipelineParts) => resolveOther(within, request, reference, signal);
-      return preparing(parts, { repository: configuration.source.name }, resolve, signal);
-    },
-  );
+      return preparing(parts, { repository: revision.source.name }, resolve, signal);
+    })
+    : ofOtherBranch(branch, revision.reference);
   return plan && { kind: "skip" as const, plan, changes: [] };
 }
 

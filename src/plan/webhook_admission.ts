@@ -44,6 +44,14 @@ export async function webhookRefusal(
   );
 }
 
+/** The refusal of a stack that another branch's file has and names: one line for all of them. */
+export function ofOtherBranch(branch: string, pushed: string): Plan & { readonly kind: "skip" } {
+  const [theirs, own] = [branch, pushed].map(shortReference);
+  return refusal(
+    `deployment skipped, the file of ${theirs} has it and the webhook is about ${own}`,
+  );
+}
+
 /** The full name of a reference; `undefined` for a commit id. */
 async function followedReference(
   reference: string,

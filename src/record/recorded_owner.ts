@@ -5,6 +5,8 @@ import {
   formatOwner,
   formerOwner,
   isSameOwner,
+  placeOf,
+  type SourcePlace,
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
@@ -34,6 +36,15 @@ export function otherOwner(
   return owner !== undefined && isSameOwner(recorded, owner)
     ? recorded.contested
     : { ...recorded, context: recorded.elsewhere };
+}
+
+/** The place that the configuration of a stack's release was read from; see {@link placeOf}. */
+export function placeOfRelease(
+  ledger: Pick<Ledger, "owners" | "current" | "discovered">,
+  release: Parameters<typeof placeOf>[0] & { readonly key: StackKey },
+): SourcePlace {
+  const { key } = release;
+  return placeOf(release, ledger.discovered.get(key)?.owner ?? recordedOwner(ledger, key));
 }
 
 /** The parts of the ledger that tell whose a stack is, and what it is deployed from. */

@@ -26,6 +26,8 @@ export interface DeployedStack {
   readonly key: StackKey;
   /** Name of the source it is deployed from. */
   readonly repository: string;
+  /** Full name of the reference it is deployed from. */
+  readonly reference: string;
   /** Where its configuration was read. */
   readonly place: SourcePlace;
   /** Time at which its release became healthy. */
@@ -87,16 +89,23 @@ export class Releases extends LedgerTable {
   deployedStacks(): DeployedStack[] {
     return this.database.all(
       `SELECT s.context, s.name, r.finished_at, r.facts ->> '$.revision.source.name' AS source,
-              coalesce(r.facts -> '$.configuration', r.facts -> '$.revision') AS configuration,
-              r.facts ->> '$.target' AS target, r.facts -> '$.swarm' IS NOT NULL AS swarm
-       FROM stacks s JOIN releases r ON r.id = s.release_id ORDER BY s.context, s.name`,
+              r.facts ->> '$.revision.reference' AS reference,
+              r.facts -> '$.configuration' AS configuration, r.facts -> '$.revision' AS revision,
+              r.facts ->> '$.target' AS target, r.facts -> '$.swarm' IS NOT NULL AS swarm,
+              coalesce(d.source, o.source) AS asking, coalesce(d.reference, o.reference) AS branch
+       FROM stacks s JOIN releases r ON r.id = s.release_id
+       LEFT JOIN discovered d ON d.context = s.context AND d.name = s.name
+       LEFT JOIN owners o ON o.context = s.context AND o.name = s.name
+       ORDER BY s.context, s.name`,
     ).map((row) => ({
       key: keyIn(row),
       repository: String(row["source"]),
+      reference: String(row["reference"]),
       place: placeOf({
-        revision: jsonIn(row, "configuration"),
+        revision: jsonIn(row, "revision"),
+        ...(row["configuration"] !== null && { configuration: jsonIn(row, "configuration") }),
         target: String(row["target"] ?? ""),
-      }),
+      }, { source: String(row["asking"] ?? ""), reference: String(row["branch"] ?? "") }),
       succeededAt: row["finished_at"] === null ? undefined : new Date(Number(row["finished_at"])),
       isSwarm: row["swarm"] === 1,
     }));

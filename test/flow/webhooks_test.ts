@@ -11,7 +11,7 @@ import {
 import { badService } from "./bad_service.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
-import { commit, ids, inWorld, label } from "./steps.ts";
+import { commit, ids, inWorld, label, pollTo } from "./steps.ts";
 import type { RunBody, World } from "./world.ts";
 
 const SECRET = "canary-of-the-webhooks";
@@ -252,6 +252,59 @@ describe("a webhook", () => {
         `deployment skipped, ${world.stack} follows main and the webhook is about next`;
       assert.equal(other.body["content"], expected);
       assert.equal((await deliver(world)).run.status, "succeeded");
+    }));
+
+  it("about a branch that another branch's file names deploys it in the name of that file", () =>
+    withWebhooks("fake", async (world) => {
+      const led = `${world.stack}-b`;
+      const named = `name: ${world.stack}\n---\nname: ${led}\nreference: dev\n`;
+      const main = await world.repository.commit({ ...app("1"), ".stackwright.yaml": named });
+      await world.repository.branch("dev");
+      await pollTo(world, "succeeded", { url: CLONE_URL });
+      const before = await ids(world);
+      const pushOfDev = push({ ref: "refs/heads/dev" });
+      const pushed = async (files: Record<string, string>, configuration?: string) => {
+        await world.repository.commit(files);
+        if (configuration === undefined) await world.repository.remove([".stackwright.yaml"]);
+        else await world.repository.commit({ ".stackwright.yaml": configuration });
+        await world.repository.branch("dev");
+        await world.repository.reset(main);
+        return await deliver(world, { payload: pushOfDev });
+      };
+      const second = await pushed(app("2"), named);
+      assert.deepEqual(
+        [second.status, second.run.status],
+        [201, "succeeded"],
+        JSON.stringify(second),
+      );
+      const told = second.run.deployments?.map((each) => [each.stack, each.status, each.reason]);
+      assert.deepEqual(
+        new Set(told),
+        new Set([
+          [world.stack, "skipped", "filter_mismatch"],
+          [led, "succeeded", undefined],
+        ]),
+      );
+      assert.equal(await label(world, "web", "test.v", led), "2");
+      assert.deepEqual(await ids(world), before);
+      // Neither needs a file there, nor that it names the stack.
+      const third = await pushed(app("3"));
+      assert.deepEqual([third.status, third.run.status], [201, "succeeded"], JSON.stringify(third));
+      assert.equal(await label(world, "web", "test.v", led), "3");
+      const other = await pushed(app("3"), `name: ${world.stack}\n`);
+      assert.equal(other.run.status, "skipped", JSON.stringify(other));
+      assert.equal(await label(world, "web", "test.v", led), "3");
+      await pollTo(world, "skipped", { url: CLONE_URL });
+      const { out } = await commandTo(world, 0, ["explain", world.stack]);
+      assert.doesNotMatch(out, /refused/);
+      // What the owner's file gave up is refused as ever, and can be handed over.
+      await world.repository.commit({ ".stackwright.yaml": `name: ${world.stack}\n` });
+      const left = await deliver(world, { payload: pushOfDev });
+      assert.equal(left.run.status, "skipped", JSON.stringify(left));
+      await world.repository.commit({ ".stackwright.yaml": `name: ${world.stack}-c\n` });
+      const free = await deliver(world, { payload: pushOfDev });
+      assert.equal(free.run.status, "failed", JSON.stringify(free));
+      assert.match(String(free.body["content"]), /belongs to .*refs\/heads\/main.* adopt /);
     }));
 
   it("whose repository cannot be read fails with its reason", () =>

@@ -167,6 +167,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   isOver: "looks at one decision",
   requireKnown: "asks for one row",
   recordedOwner: "asks for one row",
+  placeOfRelease: "asks for two rows",
   ownerBeside: "asks for one row of each context",
   locksOfJob: "asks for one row of each stack",
   whoseStop: "asks for four rows",

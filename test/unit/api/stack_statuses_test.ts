@@ -314,6 +314,7 @@ describe("stackStatuses()", () => {
       { engineOf, ledger: counted, runs: { list }, clock, dataDir: "/data" },
       never,
     );
-    assert.equal(asked, 1);
+    // And once where its configuration was read.
+    assert.equal(asked, 2);
   });
 });

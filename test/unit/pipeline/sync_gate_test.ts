@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { formatOwner, type Revision, stackKey } from "../../../src/model/mod.ts";
-import { noteDeferred } from "../../../src/pipeline/mod.ts";
+import { noteDeferred } from "../../../src/pipeline/sync_gate.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 
