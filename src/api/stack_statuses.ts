@@ -38,7 +38,7 @@ import {
 } from "./recorded_facts.ts";
 import { type StackJob, stackJobs } from "./stack_jobs.ts";
 import { type LookParts, seenOf, whatIsSeen, whatRuns } from "./what_runs.ts";
-import { withNext } from "./with_next.ts";
+import { type NothingNext, withNext } from "./with_next.ts";
 
 /** The status of a stack: its state, the reason, and what these follow from. */
 export interface StackStatus extends StackJudgement {
@@ -62,8 +62,8 @@ export interface StatusParts extends Omit<LookParts, "limitMs"> {
   readonly runs: Pick<RunStore, "list">;
   /** The next time of a schedule; none where the service runs no jobs. */
   readonly nextRun?: (schedule: string) => Date | undefined;
-  /** Whether a source is polled at no time, as far as the settings tell; by default none is. */
-  readonly isLeft?: (place: SourcePlace) => boolean;
+  /** Why nothing happens to a stack by itself, as far as the settings tell; by default something does. */
+  readonly nothingNext?: (key: StackKey, place: SourcePlace) => NothingNext | undefined;
   /** Milliseconds to wait for engines; later answers count as unknown. */
   readonly limitMs?: number;
   /** The data directory that the ledger is in. */
@@ -86,7 +86,7 @@ const ENGINE_LIMIT_MS = 5_000;
  * states that depend on it `unknown`.
  */
 export async function stackStatuses(
-  { engineOf, ledger, runs, clock, nextRun, isLeft, limitMs = ENGINE_LIMIT_MS, dataDir }:
+  { engineOf, ledger, runs, clock, nextRun, nothingNext, limitMs = ENGINE_LIMIT_MS, dataDir }:
     StatusParts,
   signal: AbortSignal,
   scope?: StackScope,
@@ -132,8 +132,8 @@ export async function stackStatuses(
     const status = { key, current, decision, retryAt, ...its, ...judged };
     if (there === "no context") return [withoutContext(status)];
     // What was interrupted is taken up.
-    const left = facts.interrupted === undefined && place && isLeft?.(place);
-    return [withNext(ledger, status, left === true)];
+    const isOpen = facts.interrupted !== undefined || place === undefined;
+    return [withNext(ledger, status, isOpen ? undefined : nothingNext?.(key, place))];
   };
   const statuses: StackStatus[] = [];
   const pauses = createPauses(AT_ONCE);

@@ -48,7 +48,7 @@ import { recordedSecrets } from "./recorded_secrets.ts";
 import { createHosts } from "./hosts.ts";
 import { limitedLearning } from "./limited_learning.ts";
 import { type Ask, onceDone } from "./remember.ts";
-import { nextPoll } from "./next_poll.ts";
+import { nextPoll, noteAsked } from "./next_poll.ts";
 import { becomeOnlyService } from "./only_service.ts";
 import type { System } from "./system.ts";
 import { warnOfClosed } from "./warn_of_closed.ts";
@@ -172,9 +172,10 @@ function askLedger(system: System, ledger: Ledger, secrets: ExternalSecrets, ser
   };
 }
 
-/** Forgets the failures of sources that are not polled any more. */
-function keepPolled({ polls }: Settings, { sources }: Ledger): void {
-  sources.keepPolled(polls.map((each) => sourceKey(each.request) ?? ""));
+/** Records which sources are polled, and forgets the failures of those that are not any more. */
+function keepPolled(settings: Settings, { sources, service }: Ledger): void {
+  noteAsked(service, settings);
+  sources.keepPolled(settings.polls.map((each) => sourceKey(each.request) ?? ""));
 }
 
 function heldUntilOf(source: ReturnType<typeof createSource>): Assembly["heldUntil"] {

@@ -7,7 +7,7 @@ import {
 } from "../api/mod.ts";
 import { parsePollRequest } from "../config/mod.ts";
 import { createIntake, type Intake, type IntakeParts, type Performers } from "../intake.ts";
-import type { Run, SourcePlace, StackKey, Work } from "../model/mod.ts";
+import type { Run, StackKey, Work } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
 import { checkSchedule, nextFiring, reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
@@ -17,7 +17,7 @@ import { formatTime, SILENT_LOG } from "../system/mod.ts";
 import { asPolled } from "./as_polled.ts";
 import type { Assembly } from "./assemble.ts";
 import { contextsOf } from "./each_context.ts";
-import { isPolledAtNoTime } from "./next_poll.ts";
+import { nothingNextOf } from "./next_poll.ts";
 import { planAside } from "./plan_aside.ts";
 import { onceDone } from "./remember.ts";
 import { runUnderWay } from "./run_under_way.ts";
@@ -67,8 +67,8 @@ export function createGate(
     settings.deploy.schedulerEnabled ? nextFiring(schedule, clock.now(), timeZone) : undefined;
   const underWay = (key: StackKey) => runUnderWay(runs, key);
   const asking = { clock, change: intake.change.bind(intake), underWay };
-  const isLeft = (place: SourcePlace) => isPolledAtNoTime(settings, place);
-  const looking = { engineOf, ledger, runs, clock, nextRun, isLeft, ...limit };
+  const nothingNext = nothingNextOf(settings, ledger);
+  const looking = { engineOf, ledger, runs, clock, nextRun, nothingNext, ...limit };
   const statuses = (signal: AbortSignal, scope?: StackScope) =>
     stackStatuses({ ...looking, dataDir: settings.data.dir }, signal, scope);
   const statusesOfAll = onceDone(statuses);

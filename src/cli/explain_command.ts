@@ -10,7 +10,7 @@ import {
   shortId,
   withSequel,
 } from "../model/mod.ts";
-import { LEFT } from "../plan/mod.ts";
+import { LEFT, UNPOLLED } from "../plan/mod.ts";
 import { containersText } from "./containers_text.ts";
 import { failedSource } from "./failed_source.ts";
 import { headline } from "./headline.ts";
@@ -110,11 +110,11 @@ function stateOf(detail: DeploymentDetail, time: (text: string) => string): stri
   const containers = counts === "" ? "" : `, ${counts}`;
   // The last failure and the hold have lines of their own.
   const failure = failuresOf(detail)[0]?.message ?? "";
-  const isLeft = why === withSequel(failure, LEFT);
+  const left = [LEFT, UNPOLLED].find((each) => why === withSequel(failure, each));
   const isTold = why === failure ||
     state === "held" && (pin ?? hold) !== undefined && stopped === undefined;
-  const said = isTold || isLeft
-    ? (isLeft ? LEFT : drifted)
+  const said = isTold || left !== undefined
+    ? left ?? drifted
     : withPeopleTimes(headline(why), (instant) => time(instant.toISOString()));
   const back = putBackText({ ...detail, number: current?.number });
   const reason = [said, back].filter((each) => each !== "").join("; ");

@@ -48,6 +48,9 @@ export function retryHold(
 /** What is said of something that failed, whose source no time polls. */
 export const LEFT = "nothing tries it again by itself, only a push or a person does";
 
+/** What is said of a stack whose source was polled, and is no more. */
+export const UNPOLLED = "nothing polls its source any more, so no commit changes or removes it";
+
 /**
  * What a plan says of a release, or another `attempt`, that failed before, to end its sentence with: how
  * often, why, and by the verdict on an automatic attempt when the service tries it again by itself. Of a

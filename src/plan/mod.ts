@@ -7,7 +7,7 @@ export { type DecideInput } from "./decide_input.ts";
 export * from "./decide_reconciliation.ts";
 export * from "./engine_verdicts.ts";
 export * from "./fair_discoveries.ts";
-export { failedBefore, type Hold, LEFT, pausedHold, retryHold } from "./hold.ts";
+export { failedBefore, type Hold, LEFT, pausedHold, retryHold, UNPOLLED } from "./hold.ts";
 export * from "./inputs.ts";
 export { restartLoops } from "./engine_restarts.ts";
 export { judgeDrift, toRemember } from "./judge_drift.ts";

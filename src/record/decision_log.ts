@@ -15,6 +15,8 @@ const CUT_OFF: DecisionOutcome = {
   status: "failed",
   message: "interrupted: its process ended before it was done; it was taken up again",
 };
+/** SQL for triggers of decisions that ask no source. */
+const NO_LOOKS = "'job', 'recovery', 'reconciliation', 'rollback', 'project'";
 /** Entries between two removals of forgotten stacks. */
 const LOOK_EVERY = 100;
 
@@ -97,6 +99,16 @@ export class DecisionLog extends RedactedTable {
       ...toSummary(row),
       ...jsonIn(row, "details"),
     }));
+  }
+
+  /** What had a stack's source asked last, `poll` for one that the service makes by itself; `undefined` for none. */
+  lastAsked(key: StackKey): string | undefined {
+    const [last] = this.database.all(
+      `SELECT content ->> '$.trigger' AS trigger, content ->> '$.origin' AS origin FROM decisions
+       WHERE context = ? AND name = ? AND trigger NOT IN (${NO_LOOKS}) ORDER BY id DESC LIMIT 1`,
+      key,
+    );
+    return last && (last["origin"] === "manual" ? "a person" : String(last["trigger"]));
   }
 
   /** The newest decision of every stack, without its long parts. */

@@ -123,3 +123,38 @@ describe("two polls of one reference that name one stack", () => {
       assert.deepEqual(await ids(world), before);
     }));
 });
+
+describe("a stack whose poll is taken out of POLL_CONFIG", () => {
+  for (const kind of ["file", "deployments of the poll"] as const) {
+    it(`says so where the ${kind} named it`, () =>
+      inWorld("fake", async (world) => {
+        const deployments = [{ name: world.stack }];
+        const own = kind === "file" ? {} : { deployments };
+        await world.repository.commit({
+          ".stackwright.yaml": `name: ${world.stack}\n`,
+          "compose.yaml": composeFile({ web: service() }),
+        });
+        const said = async () => {
+          const { out } = await commandTo(world, 0, ["status", world.stack]);
+          const explained = await commandTo(world, 0, ["explain", world.stack]);
+          assert.match(explained.out, /^synced/m);
+          const isTold = /nothing polls its source any more/.test(out);
+          assert.equal(/nothing polls its source any more/.test(explained.out), isTold);
+          return isTold;
+        };
+        await runsOf(world, [own]);
+        assert.equal(await said(), false);
+        await runsOf(world, [{ reference: "refs/heads/main", ...own }]);
+        assert.equal(await said(), false);
+        await world.restart();
+        assert.equal(await said(), true);
+        // A webhook reads the file.
+        await world.restart({ WEBHOOK_SECRET: "a-secret-of-webhooks" });
+        assert.equal(await said(), kind !== "file");
+        await world.restart();
+        assert.equal((await world.poll(own)).run.status, "skipped");
+        // A person has it looked at.
+        assert.equal(await said(), false);
+      }));
+  }
+});

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { nextPoll, notePlanned } from "../../../src/app/next_poll.ts";
+import { findUnpolled, nextPoll, noteAsked, notePlanned } from "../../../src/app/next_poll.ts";
 import type { PollEntry } from "../../../src/config/mod.ts";
-import type { SourcePlace, SourceRequest } from "../../../src/model/mod.ts";
+import { type SourcePlace, type SourceRequest, stackKey } from "../../../src/model/mod.ts";
+import { parseInlineDeployments } from "../../fakes/inline_deployments.ts";
 
 const REQUEST: SourceRequest = {
   kind: "git",
@@ -97,5 +98,63 @@ describe("nextPoll()", () => {
     const polls = [{ request: head, intervalSeconds: 60 }, { intervalSeconds: 600 }];
     assert.deepEqual(next(polls), later(600));
     assert.deepEqual(next(polls, { place: { ...PLACE, reference: "HEAD" } }), later(60));
+  });
+});
+
+describe("a stack whose source nothing polls any more", () => {
+  const key = stackKey("", "shop");
+  const inline = (name: string) => ({
+    request: { ...REQUEST, deployments: parseInlineDeployments([{ name }], "test") },
+  });
+  const ofReference = (reference: string) => ({ request: { ...REQUEST, reference } });
+  interface Asked {
+    readonly polls?: readonly Partial<PollEntry>[];
+    readonly webhooks?: boolean;
+    /** Target of the configuration that named it last; none for deployments of a poll. */
+    readonly named?: string | undefined;
+    readonly last?: string;
+    readonly reference?: string;
+  }
+  const found = (
+    { polls = [], webhooks = false, last = "poll", reference = "refs/heads/main", ...of }: Asked,
+  ) => {
+    const service = createService();
+    const webhookSecret = webhooks ? "secret" : undefined;
+    noteAsked(service, { polls: polls.map(entryOf), webhookSecret });
+    const target = "named" in of ? of.named : "";
+    const place = { repository: "git.test/me/shop", reference, target: "" };
+    const owner = { source: place.repository, reference, target: target ?? "" };
+    const stack = { key, owner, repository: place.repository, directory: "." };
+    return findUnpolled(
+      {
+        service,
+        discovered: { get: () => target === undefined ? undefined : stack },
+        decisions: { lastAsked: () => last },
+      } as unknown as Parameters<typeof findUnpolled>[0],
+    )(key, place);
+  };
+  const rows: readonly [string, Asked, boolean][] = [
+    ["is polled", { polls: [{}] }, false],
+    ["is polled by another name of the reference", { polls: [ofReference("HEAD")] }, false],
+    ["is a tag that is polled", { polls: [ofReference("v1")], reference: "refs/tags/v1" }, false],
+    ["is not polled", {}, true],
+    ["is polled at another reference", { polls: [ofReference("dev")] }, true],
+    ["is asked by webhooks", { webhooks: true }, false],
+    ["a person had asked last", { last: "a person" }, false],
+    ["a poll's deployments name", { named: undefined, polls: [inline("shop")] }, false],
+    ["a poll's deployments name no more", { named: undefined, polls: [inline("x"), {}] }, true],
+    ["no webhook reaches", { named: undefined, webhooks: true }, true],
+    ["a poll's deployments alone would name", { polls: [inline("shop")] }, true],
+    ["was discovered by a poll's deployments", { named: "#polls", webhooks: true }, true],
+  ];
+  for (const [name, asked, isFound] of rows) {
+    it(`is ${isFound ? "" : "not "}found where it ${name}`, () =>
+      assert.equal(found(asked), isFound));
+  }
+
+  it("is not found before the service has recorded what it polls", () => {
+    const parts = { service: createService() } as unknown as Parameters<typeof findUnpolled>[0];
+    const place = { repository: "", reference: "", target: "" };
+    assert.equal(findUnpolled(parts)(key, place), false);
   });
 });
