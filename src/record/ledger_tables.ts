@@ -107,8 +107,6 @@ export class LedgerTables {
   readonly release: Releases["find"] = (id) => this.releases.find(id);
   /** The releases of a stack, newest first; a next page has those numbered below `before`. */
   readonly history: Releases["history"] = (...asked) => this.releases.history(...asked);
-  /** Whichever of some releases was begun last, by its id. */
-  readonly lastBegun: Releases["lastBegun"] = (ids) => this.releases.lastBegun(ids);
   /** The releases of a stack whose containers may still be there; see {@link Releases.alive}. */
   readonly alive: Releases["alive"] = (key) => this.releases.alive(key);
   /** The number of stacks of a source that have a current release. */
@@ -168,6 +166,15 @@ export class LedgerTables {
     const stopped = this.stops.get(key)?.getTime() ?? "";
     const beside = owners.contextsBeside(key).map((context) => intents.mark({ ...key, context }));
     return [intents.mark(key), pins.mark(key), held, stopped, owners.mark(key), beside].join(" ");
+  }
+
+  /** Whichever of some releases was begun last, by its id; told by their order, since clocks are set back. */
+  lastBegun(ids: readonly string[]): string | undefined {
+    const [first, ...others] = ids;
+    if (others.length === 0) return first;
+    const sql = `SELECT id FROM releases WHERE id IN (SELECT value FROM json_each(?))
+      ORDER BY rowid DESC LIMIT 1`;
+    return this.database.all(sql, JSON.stringify(ids)).map((row) => String(row["id"]))[0];
   }
 
   /** The releases being deployed, by this process or others. */

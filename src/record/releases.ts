@@ -127,15 +127,6 @@ export class Releases extends LedgerTable {
       : this.#select(`SELECT ${COLUMNS} FROM releases r WHERE id = ?`, id)[0];
   }
 
-  /** Whichever of some releases was begun last, by its id; told by their order, since clocks are set back. */
-  lastBegun(ids: readonly string[]): string | undefined {
-    const [first, ...others] = ids;
-    if (others.length === 0) return first;
-    const sql = `SELECT id FROM releases WHERE id IN (SELECT value FROM json_each(?))
-      ORDER BY rowid DESC LIMIT 1`;
-    return this.database.all(sql, JSON.stringify(ids)).map((row) => String(row["id"]))[0];
-  }
-
   /** The releases of a stack, newest first; a next page has those numbered below `before`. */
   history(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedRelease[] {
     return this.#select(
