@@ -167,7 +167,7 @@ describe("destroy", () => {
       await pollTo(world, "succeeded");
       await docker(world, "create", "--name", "user", "-v", `${world.stack}_store:/x`, IMAGE);
       await commit(world, {}, { destroy: true });
-      assert.match(JSON.stringify(await pollTo(world, "failed")), /volume is in use/);
+      assert.match(JSON.stringify(await pollTo(world, "failed")), /has volume \S+ in use/);
       const database = new DatabaseSync(join(world.dataDir, "state.db"));
       const open = database.prepare("SELECT * FROM intents WHERE closed_at IS NULL").all();
       // Else what the destroy removed would come back, and go again with the next one.
