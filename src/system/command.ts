@@ -1,6 +1,9 @@
 import type { Growth } from "./growth_watch.ts";
 import type { Limits } from "./limits.ts";
 
+/** Characters of standard error that are kept of any program, counted from its end. */
+export const LONGEST_SAID: number = 256 * 1024;
+
 /** One program to run. Arguments are never seen by a shell. */
 export interface Command extends Limits {
   readonly argv: readonly [string, ...string[]];
@@ -27,13 +30,14 @@ export interface Command extends Limits {
   /** Longest time in milliseconds; then the whole process group is killed. */
   readonly timeoutMs?: number;
   /**
-   * Most bytes of standard output and error together; then the whole process group is killed. All output
-   * is kept in memory, so the author of a program's input could exhaust ours.
+   * Most bytes of standard output and error together; then the whole process group is killed. All of the
+   * output is kept in memory, so the author of a program's input could exhaust ours.
    */
   readonly mostBytes?: number;
   /**
    * Number of last bytes of standard output, and of standard error, that are kept, without the line that
-   * is cut there: for programs that may print without end. Absent to keep all.
+   * is cut there: for programs that may print without end. Absent to keep all of standard output, and of
+   * standard error the beginning and at least the last {@link LONGEST_SAID} characters.
    */
   readonly keptBytes?: number;
   /** Most bytes that the program may write into a directory; then its process group is killed. */

@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import type { Command } from "./command.ts";
+import { type Command, LONGEST_SAID } from "./command.ts";
 import { growsTooMuch, printsTooMuch, timedOut, tookTooMuch } from "./command_errors.ts";
 import { watchGrowth } from "./growth_watch.ts";
 import { watchMemory } from "./memory_watch.ts";
@@ -32,6 +32,13 @@ export function boundProgram(
   };
 }
 
+/**
+ * Last bytes of standard error that are kept beside its beginning, where no number is given. Programs pass
+ * on what a server says as its progress: dozens of them would keep gigabytes that nobody reads. As many as
+ * {@link LONGEST_SAID} characters have at most.
+ */
+const MOST_SAID = 3 * LONGEST_SAID;
+
 /** All that a program printed. */
 interface PrintedOutput {
   readonly stdout: Uint8Array;
@@ -48,8 +55,7 @@ export function collectOutput(
   stop: (reason: unknown) => void,
 ): () => PrintedOutput {
   let room = command.mostBytes ?? Number.POSITIVE_INFINITY;
-  const collect = (stream: ChildProcess["stdout"]) => {
-    const kept = new LastBytes(command.keptBytes ?? Number.POSITIVE_INFINITY);
+  const collect = (stream: ChildProcess["stdout"], kept: LastBytes) => {
     const lines = command.onLine === undefined ? undefined : lineSplitter(command.onLine);
     stream?.on("data", (chunk: Uint8Array) => {
       room -= chunk.length;
@@ -62,7 +68,10 @@ export function collectOutput(
       return kept.whole();
     };
   };
-  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  const { keptBytes } = command;
+  const stdout = collect(child.stdout, new LastBytes(keptBytes ?? Number.POSITIVE_INFINITY));
+  const said = keptBytes === undefined ? new LastBytes(MOST_SAID, 1) : new LastBytes(keptBytes);
+  const stderr = collect(child.stderr, said);
   return () => ({ stdout: stdout(), stderr: utf8(stderr()) });
 }
 
@@ -92,18 +101,21 @@ const NEWLINE = 10;
 const PIECE = 16 * 1024;
 
 /**
- * The end of what a program printed. Chunks are copied into pieces: whoever decides what a program
+ * The end of what a program printed, and as many pieces of its beginning as are wanted. Chunks are copied into pieces: whoever decides what a program
  * prints, and when, may have it come byte by byte, and kept alone each byte takes hundreds.
  */
 class LastBytes {
   readonly #most: number;
+  readonly #first: number;
   readonly #pieces: { readonly bytes: Uint8Array; used: number }[] = [];
   #length = 0;
-  #isCut = false;
+  /** Where a piece was taken out, in bytes that are kept. */
+  #cutAt: number | undefined;
 
-  /** `most` are the bytes that are kept at least; pieces are kept as a whole. */
-  constructor(most: number) {
+  /** `most` are the bytes of the end that are kept at least, `first` the pieces of the beginning. */
+  constructor(most: number, first = 0) {
     this.#most = most;
+    this.#first = first;
   }
 
   push(chunk: Uint8Array): void {
@@ -115,16 +127,17 @@ class LastBytes {
     last.bytes.set(chunk, last.used);
     last.used += chunk.length;
     this.#length += chunk.length;
-    let first = this.#pieces[0];
-    while (first !== undefined && this.#length - first.used >= this.#most) {
-      this.#pieces.shift();
-      this.#isCut = true;
-      this.#length -= first.used;
-      first = this.#pieces[0];
+    const beginning = this.#pieces.slice(0, this.#first).reduce((sum, { used }) => sum + used, 0);
+    let next = this.#pieces[this.#first];
+    while (next !== undefined && this.#length - beginning - next.used >= this.#most) {
+      this.#pieces.splice(this.#first, 1);
+      this.#cutAt = beginning;
+      this.#length -= next.used;
+      next = this.#pieces[this.#first];
     }
   }
 
-  /** What is kept, in one piece; from the beginning of a line on, as nothing masks the rest of a secret. */
+  /** What is kept, in one piece; at a cut in whole lines, as nothing masks the rest of a secret. */
   whole(): Uint8Array {
     const whole = new Uint8Array(this.#length);
     let offset = 0;
@@ -132,8 +145,9 @@ class LastBytes {
       whole.set(bytes.subarray(0, used), offset);
       offset += used;
     }
-    if (!this.#isCut) return whole;
-    const end = whole.indexOf(NEWLINE);
-    return whole.subarray(end < 0 ? whole.length : end + 1);
+    if (this.#cutAt === undefined) return whole;
+    const begins = whole.indexOf(NEWLINE, this.#cutAt) + 1 || whole.length;
+    const ends = this.#cutAt === 0 ? 0 : whole.lastIndexOf(NEWLINE, this.#cutAt - 1) + 1;
+    return whole.copyWithin(ends, begins).subarray(0, ends + whole.length - begins);
   }
 }

@@ -15,6 +15,7 @@ export {
   type CommandResult,
   type Commands,
   type Confinement,
+  LONGEST_SAID,
   type RunningCommand,
 } from "./command.ts";
 export * from "./deadline.ts";

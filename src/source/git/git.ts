@@ -9,6 +9,7 @@ import {
   createTurns,
   type HttpClient,
   type Limits,
+  LONGEST_SAID,
   type Redactor,
   type Turns,
 } from "../../system/mod.ts";
@@ -70,9 +71,6 @@ const LONG_MS = 20_000;
 
 /** Default limit of bytes that a git may print: a remote can make it print for minutes. */
 const MOST_PRINTED = 64 * 1024 * 1024;
-
-/** Characters of standard error that are read, counted from its end. */
-const LONGEST_SAID = 256 * 1024;
 
 /** Characters dropped from the beginning of a cut text: the cut may have split a secret. */
 const LONGEST_SECRET = 64 * 1024;

@@ -198,6 +198,22 @@ describe("systemCommands.run", () => {
     assert.equal(await output(cut), "end\n");
   });
 
+  it("run() keeps both ends of what a program says, all of what it prints", () => {
+    const streams = { stdout: new EventEmitter(), stderr: new EventEmitter() };
+    const child = Object.assign(new EventEmitter(), streams) as unknown as ChildProcess;
+    const printed = collectOutput(child, shell(""), () => assert.fail());
+    const lines = new TextEncoder().encode(`remote: ${"x".repeat(91)}\n`.repeat(600));
+    streams.stderr.emit("data", new TextEncoder().encode("the host key is lost\n"));
+    for (let count = 0; count < 100; count++) {
+      for (const each of Object.values(streams)) each.emit("data", lines);
+    }
+    streams.stderr.emit("data", new TextEncoder().encode("fatal: the end\n"));
+    const { stdout, stderr } = printed();
+    assert.equal(stdout.length, 100 * lines.length);
+    assert.ok(stderr.length >= 256 * 1024 && stderr.length < 1024 * 1024, String(stderr.length));
+    assert.match(stderr, /^the host key is lost\n(?:remote: x{91}\n)+fatal: the end\n$/);
+  });
+
   it("run() keeps what comes byte by byte in as much memory as what comes at once", () => {
     const child = Object.assign(new EventEmitter(), {
       stdout: new EventEmitter(),
