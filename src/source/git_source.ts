@@ -61,7 +61,7 @@ class GitSource implements GitSourceWithTrees {
     const { tree: pathOf } = this.#layout;
     this.trees = createTreeStore({ files, dataDir, pathOf, lock: this.#exports });
     this.#access = new GitAccess({ files, redactor, dataDir, lender, credentials, options });
-    this.#git = new Git({ commands, clock, redactor, access: this.#access, options });
+    this.#git = new Git({ commands, clock, files, redactor, access: this.#access, options });
     const shared = { git: this.#git, files, clock, lock: createKeyedLock() };
     this.mirrors = createMirrorStore({
       ...shared,

@@ -15,14 +15,14 @@ export function boundProgram(
   stop: (reason: unknown) => void,
   signal: AbortSignal,
 ): () => void {
-  const { timeoutMs, mostMemory, mostGrowth } = command;
+  const { timeoutMs, mostMemory, sharedMemory, mostGrowth } = command;
   const onAbort = () => stop(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const onTime = () => stop(timedOut(command));
   const timer = timeoutMs === undefined ? undefined : setTimeout(onTime, timeoutMs);
-  const unwatch = mostMemory === undefined || pid === undefined
+  const unwatch = (mostMemory ?? sharedMemory) === undefined || pid === undefined
     ? undefined
-    : watchMemory(pid, mostMemory, () => stop(tookTooMuch(command)));
+    : watchMemory(pid, command, () => stop(tookTooMuch(command)));
   const unwatchGrowth = mostGrowth && watchGrowth(mostGrowth, () => stop(growsTooMuch(command)));
   return () => {
     unwatch?.();

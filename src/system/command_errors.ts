@@ -1,4 +1,4 @@
-import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, StackwrightError } from "../model/mod.ts";
 import type { Command } from "./command.ts";
 
 /** The error of a program that could not be started. */
@@ -28,11 +28,21 @@ export function printsTooMuch({ argv, mostBytes }: Command): StackwrightError {
   );
 }
 
+const TOOK_TOO_MUCH: unique symbol = Symbol("took too much memory");
+
+/** True for the error of a program that took more memory than it may, by itself or with others. */
+export function isOfMemory(error: unknown): boolean {
+  return error instanceof StackwrightError && error.cause === TOOK_TOO_MUCH;
+}
+
 /** The error of a program that took more memory than it may. */
-export function tookTooMuch({ argv, mostMemory }: Command): StackwrightError {
+export function tookTooMuch({ argv, mostMemory, sharedMemory }: Command): StackwrightError {
   const what = argv.slice(0, 3).join(" ");
+  const others = sharedMemory === undefined ? "" : ", or the most of those that share theirs";
   return errors.payload_too_large(
-    `${what} was ended: it took more than ${mostMemory} bytes of memory; make what it was given smaller`,
+    `${what} was ended: it took more than ${mostMemory} bytes of memory${others}; make what it was ` +
+      "given smaller",
+    { cause: TOOK_TOO_MUCH },
   );
 }
 

@@ -9,18 +9,60 @@ const PAGE_BYTES = 4096;
 const DEEPEST = 3;
 
 /**
+ * Memory that several programs may have together. Where they have more, the one with the most is ended:
+ * many that each have little would take all of a machine's, and one with little pays for no other.
+ */
+export class SharedMemory {
+  readonly #most: number;
+  /** Bytes that each has, by what ends it. */
+  readonly #used = new Map<() => void, number>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Notes what a program has now; ends the one with the most where that is too much together. */
+  note(end: () => void, bytes: number): void {
+    this.#used.set(end, bytes);
+    if (this.#used.values().reduce((sum, each) => sum + each, 0) <= this.#most) return;
+    const [[largest] = []] = [...this.#used].sort(([, one], [, other]) => other - one);
+    largest?.();
+  }
+
+  /** Forgets a program, which has ended or is about to. */
+  leave(end: () => void): void {
+    this.#used.delete(end);
+  }
+}
+
+/**
  * Watches the memory that a program and its children have: where the kernel cannot be told to bound it, and
  * beside that, since it lets a program in Go pass its bound once, by any amount. What is shared with files
- * does not count. Calls `onTooMuch` once when it is more than `most` bytes. Returns what ends the watch.
- * Does nothing where there is no `/proc`.
+ * does not count. Calls `onTooMuch` once when it is more than the program may have by itself, or with
+ * others. Returns what ends the watch. Does nothing where there is no `/proc`.
  */
-export function watchMemory(pid: number, most: number, onTooMuch: () => void): () => void {
-  const timer = setInterval(() => {
-    if (pagesOf(pid, 0) * PAGE_BYTES <= most) return;
+export function watchMemory(
+  pid: number,
+  { mostMemory = Infinity, sharedMemory }: {
+    readonly mostMemory?: number;
+    readonly sharedMemory?: SharedMemory;
+  },
+  onTooMuch: () => void,
+): () => void {
+  const unwatch = () => {
     clearInterval(timer);
+    sharedMemory?.leave(end);
+  };
+  const end = () => {
+    unwatch();
     onTooMuch();
+  };
+  const timer = setInterval(() => {
+    const bytes = pagesOf(pid, 0) * PAGE_BYTES;
+    if (bytes > mostMemory) end();
+    else sharedMemory?.note(end, bytes);
   }, EVERY_MS);
-  return () => clearInterval(timer);
+  return unwatch;
 }
 
 /** Pages in memory of a process and its children; 0 for one that has ended. */

@@ -5,11 +5,10 @@ import {
   type Command,
   type CommandResult,
   type Commands,
-  createRedactor,
   createTurns,
+  type Files,
   type HttpClient,
   type Limits,
-  LONGEST_SAID,
   type Redactor,
   type Turns,
 } from "../../system/mod.ts";
@@ -20,13 +19,15 @@ import {
   type GitSurroundings,
   withPlainMask,
 } from "./git_command.ts";
-import { classifyFailure, gitError, lostHostKey, tooLarge } from "./git_failure.ts";
+import { gitError, tooLarge } from "./git_failure.ts";
+import { GitMemory } from "./git_memory.ts";
+import { removeStaleLocks } from "./mirror_locks.ts";
 import type { RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { createSharedQuestions, type SharedQuestions } from "./shared_questions.ts";
 import type { PackQuestion } from "./small_pack.ts";
 import { SmartHttp } from "./smart_http.ts";
-import type { GitResult } from "./git_result.ts";
+import { type GitResult, gitResult } from "./git_result.ts";
 
 /** Processor seconds for a small pack received without git; after them git fetches instead. */
 const SMALL_PACK_SECONDS = 30;
@@ -41,7 +42,7 @@ export interface GitOptions extends Omit<GitSurroundings, "home"> {
   readonly attempts: number;
   /** Most bytes of one pack that a remote sends, and of all files of one tree; 0 is no limit. */
   readonly mostBytes: number;
-  /** Memory limit of a git that talks to a remote, which could list references without end. */
+  /** Memory limit of a git whose turn it is to have much of it; others have less. */
   readonly mostMemory: number;
   /** Seconds on processors that each program of a fetch may take; 0 is no limit. */
   readonly mostProcessorSeconds: number;
@@ -53,6 +54,7 @@ export interface GitOptions extends Omit<GitSurroundings, "home"> {
 export interface GitParts {
   readonly commands: Commands;
   readonly clock: Clock;
+  readonly files: Files;
   readonly redactor: Redactor;
   readonly access: GitAccess;
   readonly options: GitOptions;
@@ -72,14 +74,15 @@ const LONG_MS = 20_000;
 /** Default limit of bytes that a git may print: a remote can make it print for minutes. */
 const MOST_PRINTED = 64 * 1024 * 1024;
 
-/** Characters dropped from the beginning of a cut text: the cut may have split a secret. */
-const LONGEST_SECRET = 64 * 1024;
+/** The words of a remote that had too little. */
+const OUT_OF_MEMORY = /\bOut of memory\b|died of signal 9\b/i;
 
 /** Runs git commands in an isolated environment, with time limits, and classifies their failures. */
 export class Git {
   /** Turns for work on long lists of references. */
   readonly turns: Turns;
   readonly #parts: GitParts;
+  readonly #memory: GitMemory;
   readonly #smart: SmartHttp | undefined;
   readonly #questions: SharedQuestions<RemoteRefs> = createSharedQuestions();
   readonly #lists: SharedQuestions<readonly string[] | undefined> = createSharedQuestions();
@@ -87,7 +90,8 @@ export class Git {
 
   constructor(parts: GitParts) {
     this.#parts = parts;
-    const { options: { http }, access, clock } = parts;
+    const { options: { http, mostMemory }, access, clock } = parts;
+    this.#memory = new GitMemory(mostMemory);
     this.turns = createTurns(clock);
     this.#smart = http === undefined ? undefined : new SmartHttp({ http, access, clock });
   }
@@ -152,7 +156,7 @@ export class Git {
     const { mostProcessorSeconds: most } = this.#parts.options;
     const seconds = Math.min(most || Infinity, SMALL_PACK_SECONDS);
     const bounds = { ...this.#bounds(), mostProcessorSeconds: seconds };
-    const { failure } = await this.#run({ ...command, ...bounds }, signal);
+    const { failure } = await this.#run({ ...command, ...bounds }, { args, gitDir }, signal);
     if (failure !== undefined) this.#smart?.leave(url);
     return failure === undefined;
   }
@@ -171,13 +175,15 @@ export class Git {
   /** Runs a command that needs no remote. */
   async local(invocation: GitInvocation, signal: AbortSignal): Promise<GitResult> {
     const command = gitCommand(await this.#surroundings(), invocation);
-    return await this.#run({ ...command, ...this.#localBounds() }, signal);
+    const { localTimeoutMs: timeoutMs } = this.#parts.options;
+    return await this.#run({ ...command, timeoutMs }, invocation, signal);
   }
 
   /** Like {@link local}, for commands that write files for others to read. */
   async exporting(invocation: GitInvocation, signal: AbortSignal): Promise<GitResult> {
     const command = withPlainMask(gitCommand(await this.#surroundings(), invocation));
-    return await this.#run({ ...command, ...this.#localBounds() }, signal);
+    const { localTimeoutMs: timeoutMs } = this.#parts.options;
+    return await this.#run({ ...command, timeoutMs }, invocation, signal);
   }
 
   /** Talks to a remote, again after a pause of 250 ms and then 500 ms when the network fails. */
@@ -190,7 +196,13 @@ export class Git {
     try {
       const command = gitCommand(await this.#surroundings(), { ...invocation, access });
       const bounds = { ...this.#bounds(), ...this.#growth(access.scheme, invocation.gitDir) };
-      return await this.#patiently({ ...command, ...bounds }, access.secrets ?? [], signal);
+      const { secrets = [] } = access;
+      return await this.#patiently(
+        { ...command, ...bounds },
+        { ...invocation, access },
+        secrets,
+        signal,
+      );
     } finally {
       await access.release?.();
     }
@@ -198,13 +210,14 @@ export class Git {
 
   async #patiently(
     command: Command,
+    invocation: GitInvocation,
     secrets: readonly string[],
     signal: AbortSignal,
   ): Promise<GitResult> {
     const { clock, options } = this.#parts;
     for (let attempt = 1;; attempt++) {
       const began = clock.now().getTime();
-      const result = await this.#run(command, signal, secrets).catch((error) => {
+      const result = await this.#run(command, invocation, signal, secrets).catch((error) => {
         const isLarge = command.mostGrowth && isStackwrightError(error, "payload_too_large");
         throw isLarge ? tooLarge(options) : error;
       });
@@ -215,18 +228,11 @@ export class Git {
     }
   }
 
-  /** Limits of a program that works on what was received. */
-  #localBounds(): Pick<Command, "timeoutMs" | "mostMemory"> {
-    const { localTimeoutMs, mostMemory } = this.#parts.options;
-    return { timeoutMs: localTimeoutMs, mostMemory };
-  }
-
   /** Limits of a program that receives data from a remote. */
   #bounds(): Pick<Command, "timeoutMs" | keyof Limits> {
-    const { remoteTimeoutMs, mostBytes, mostMemory, mostProcessorSeconds } = this.#parts.options;
+    const { remoteTimeoutMs, mostBytes, mostProcessorSeconds } = this.#parts.options;
     return {
       timeoutMs: remoteTimeoutMs,
-      mostMemory,
       ...(mostProcessorSeconds === 0 ? {} : { mostProcessorSeconds }),
       // A fetch writes one pack, so the kernel's limit on the size of a file bounds the fetch.
       ...(mostBytes === 0 ? {} : { mostFileBytes: mostBytes }),
@@ -240,11 +246,11 @@ export class Git {
     return isBounded ? { mostGrowth: { directory: join(gitDir, "objects"), mostBytes } } : {};
   }
 
-  /** Starts a program that answers questions about one repository, within the memory of those that fetch. */
+  /** Starts a program that answers questions about one repository. */
   async start(invocation: GitInvocation) {
-    const { mostMemory } = this.#parts.options;
     const command = gitCommand(await this.#surroundings(), invocation);
-    return this.#parts.commands.start({ ...command, mostMemory });
+    const bounds = this.#memory.forAnswers(invocation.isLarge === true);
+    return this.#parts.commands.start({ ...command, ...bounds });
   }
 
   /** The error of a failed command; `doing` says what was tried, on what. */
@@ -254,39 +260,48 @@ export class Git {
 
   /** Runs a program; only one that talks to a remote has `secrets`, even if none. */
   async #run(
-    command: Parameters<Commands["run"]>[0],
+    command: Command,
+    { args, gitDir, indexFile, access, isLarge = false, argsAgain = args }: GitInvocation,
+    signal: AbortSignal,
+    secrets?: readonly string[],
+  ): Promise<GitResult> {
+    const { clock, files } = this.#parts;
+    // File times lag behind the clock by a tick.
+    const began = new Date(clock.now().getTime() - 50);
+    const own = command.argv.length - args.length;
+    const [program, ...rest] = command.argv;
+    const argv: Command["argv"] = [program, ...rest.slice(0, own - 1), ...argsAgain];
+    const isRemote = secrets !== undefined;
+    return await this.#memory.run({
+      ...{ who: gitDir, isRemote, isLarge },
+      // A remote on this machine is a program within these bounds, too.
+      isShort: ({ failure, stderr }) =>
+        failure === "memory" || access?.scheme === "file" && OUT_OF_MEMORY.test(stderr),
+      run: async (bounds, isAgain) => {
+        // What one that was killed left would keep the next one from its work.
+        if (isAgain && indexFile !== undefined) await files.remove(`${indexFile}.lock`);
+        if (isAgain && isRemote && gitDir !== undefined) {
+          await removeStaleLocks(files, gitDir, (madeAt) => madeAt >= began);
+        }
+        return await this.#once({ ...command, ...isAgain && { argv }, ...bounds }, signal, secrets);
+      },
+    }, signal);
+  }
+
+  async #once(
+    command: Command,
     signal: AbortSignal,
     secrets?: readonly string[],
   ): Promise<GitResult> {
     const bounded = { mostBytes: MOST_PRINTED, ...command };
     const result: CommandResult = await this.#parts.commands.run(bounded, signal);
-    const said = result.stderr.slice(-LONGEST_SAID);
-    const failure = result.code !== 0
-      ? classifyFailure(said, secrets !== undefined)
-      : lostHostKey(result.stderr)
-      ? "unkept_host_key"
-      : undefined;
-    const redacted = this.#parts.redactor.redact(without(secrets ?? [], said));
-    // The redactor does not recognise a secret that the cut split.
-    const stderr = said.length < result.stderr.length ? redacted.slice(LONGEST_SECRET) : redacted;
-    return { stdout: result.stdout, stderr, failure, code: result.code };
+    return gitResult(result, secrets, this.#parts.redactor);
   }
 
   async #surroundings(): Promise<GitSurroundings> {
     const { access, options } = this.#parts;
     return { git: options.git, path: options.path, home: await access.home() };
   }
-}
-
-/**
- * A text without the secrets of one command. They stay out of the shared redactor: authors of URLs
- * would decide what is masked everywhere, and each secret would be kept for ever.
- */
-function without(secrets: readonly string[], text: string): string {
-  if (secrets.length === 0 || text === "") return text;
-  const own = createRedactor();
-  for (const each of secrets) own.add(each);
-  return own.redact(text);
 }
 
 function keyOf({ url, names }: Pick<RefsQuestion, "url" | "names">): string {

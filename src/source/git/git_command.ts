@@ -34,6 +34,12 @@ export interface GitInvocation {
   readonly stdin?: string | Uint8Array;
   /** Most bytes that the command may print, where a repository decides how much it prints. */
   readonly mostBytes?: number;
+  /** Seconds on processors, where a repository decides how much there is to do. */
+  readonly mostProcessorSeconds?: number;
+  /** Whether the command takes much memory, and waits for its turn at once. */
+  readonly isLarge?: boolean;
+  /** Other `args` for when it is begun again with more memory, having done a part of its work. */
+  readonly argsAgain?: readonly string[];
 }
 
 const SETTINGS: readonly (readonly [string, string])[] = [
@@ -50,6 +56,10 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ["fetch.writeCommitGraph", "false"],
   ["submodule.recurse", "false"],
   ["advice.detachedHead", "false"],
+  // Memory: of the bases of deltas that each thread keeps, and of files that are no deltas.
+  ["core.deltaBaseCacheLimit", "16m"],
+  ["pack.threads", "4"],
+  ["core.bigFileThreshold", "64m"],
 ];
 const REMOTE_SETTINGS: readonly (readonly [string, string])[] = [
   // A server that sends less than 1000 bytes per second for 60 seconds counts as hanging.
@@ -64,12 +74,15 @@ const REMOTE_SETTINGS: readonly (readonly [string, string])[] = [
  */
 export const MIRROR_ATTRIBUTES = "* -text -ident -filter -working-tree-encoding\n";
 
+type Given = "argv" | "cwd" | "env" | "stdin" | "mostBytes" | "mostProcessorSeconds";
+type GitProgram = Pick<Command, Given> & { argv: [string, ...string[]] };
+
 /** The program, its arguments and its whole environment; nothing is inherited. Pure. */
 export function gitCommand(
   surroundings: GitSurroundings,
   invocation: GitInvocation,
-): Pick<Command, "argv" | "cwd" | "env" | "stdin" | "mostBytes"> & { argv: [string, ...string[]] } {
-  const { access, gitDir, workTree, args, stdin, mostBytes } = invocation;
+): GitProgram {
+  const { access, gitDir, workTree, args, stdin, mostBytes, mostProcessorSeconds } = invocation;
   const settings = [...SETTINGS, ...(access === undefined ? [] : REMOTE_SETTINGS)]
     .flatMap(([key, value]) => ["-c", `${key}=${value}`]);
   const where = [
@@ -82,6 +95,7 @@ export function gitCommand(
     env: environment(surroundings, invocation),
     ...(stdin === undefined ? {} : { stdin }),
     ...(mostBytes === undefined ? {} : { mostBytes }),
+    ...(mostProcessorSeconds === undefined ? {} : { mostProcessorSeconds }),
   };
 }
 

@@ -151,7 +151,8 @@ async function compact(
   // Keeps unreachable objects: releases may name commits that their branch no longer has.
   const args = [...settings.flatMap((each) => ["-c", each]), "repack", "-a", "-d", "-k", "-q"];
   const anew = mode === "repack" ? ["-f", "--window=10"] : [];
-  const done = await parts.git.local({ args: [...args, ...anew], gitDir: path }, signal);
+  const invocation = { args: [...args, ...anew], gitDir: path, isLarge: true };
+  const done = await parts.git.local(invocation, signal);
   if (done.failure !== undefined) {
     await removeStaleLocks(parts.files, path, (madeAt) => madeAt >= started);
     signal.throwIfAborted();

@@ -2,7 +2,14 @@ import { errors, shortId, utf8 } from "../../model/mod.ts";
 import { abortable, type FairLimiter } from "../../system/mod.ts";
 import type { GitObject, ObjectInfo } from "./answer_parser.ts";
 import { damagedError } from "./git_failure.ts";
-import { type Asked, ENDED, type ReaderParts, Session } from "./object_session.ts";
+import {
+  type Asked,
+  CROWDED,
+  ENDED,
+  needsMemory,
+  type ReaderParts,
+  Session,
+} from "./object_session.ts";
 
 /** Most tags on the way to a commit, each of which names the next one. */
 const MOST_TAGS = 10;
@@ -71,12 +78,38 @@ export class ObjectReader {
   ): Promise<T> {
     this.#requireSize(info);
     const { large, name } = this.#parts;
-    const read = async () => {
-      const object = await this.#ask("contents", info.id, signal);
-      if (object === undefined) throw damagedError(`the mirror lacks the object ${info.id}`);
-      return await use(object);
-    };
-    return await (info.size > LARGE ? large.run(name, read, signal) : read());
+    const inTurn = (work: () => Promise<T>) => large.run(name, work, signal);
+    let object: GitObject;
+    try {
+      if (info.size > LARGE) {
+        return await inTurn(async () => await use(await this.#read(info, signal)));
+      }
+      object = await this.#read(info, signal);
+    } catch (error) {
+      if (!needsMemory(error)) throw error;
+      return await inTurn(async () => await use(await this.#readAlone(info, signal)));
+    }
+    return await use(object);
+  }
+
+  async #read({ id }: ObjectInfo, signal: AbortSignal): Promise<GitObject> {
+    const object = await this.#ask("contents", id, signal);
+    if (object === undefined) throw damagedError(`the mirror lacks the object ${id}`);
+    return object;
+  }
+
+  /** The same by a program of its own: what it unpacked for a delta does not stay. */
+  async #readAlone({ id }: ObjectInfo, signal: AbortSignal): Promise<GitObject> {
+    const session = new Session(await this.#parts.start(true), this.#parts);
+    try {
+      const object = await abortable(session.ask("contents", id), signal);
+      if (object !== undefined) return object;
+    } catch (error) {
+      if (error !== ENDED) throw error;
+    } finally {
+      await session.close();
+    }
+    throw damagedError(`the mirror lacks the object ${id}`);
   }
 
   /** Throws `source_invalid` for an object that is larger than one of its type may be. */
@@ -98,8 +131,10 @@ export class ObjectReader {
       try {
         return await abortable(session.ask(asked, name), signal);
       } catch (error) {
-        if (error !== ENDED) throw error;
+        if (error !== ENDED && error !== CROWDED) throw error;
         if (this.#session === session) this.#session = undefined;
+        // Each time the memory was too little, one question less is asked of it.
+        if (error === CROWDED) attempt--;
         if (attempt === 2) throw damagedError("git cannot read the objects of the mirror");
       }
     }
@@ -123,7 +158,7 @@ export class ObjectReader {
   }
 
   async #begin(): Promise<Session> {
-    const session = new Session(await this.#parts.start(), this.#parts);
+    const session = new Session(await this.#parts.start(false), this.#parts);
     this.#session = session;
     session.whenEnded.then(() => {
       if (this.#session === session) this.#session = undefined;

@@ -1,12 +1,12 @@
-import { errors, isStackwrightError } from "../../model/mod.ts";
+import { errors, isStackwrightError, StackwrightError } from "../../model/mod.ts";
 import type { Clock, RunningCommand } from "../../system/mod.ts";
 import { AnswerParser, type GitObject } from "./answer_parser.ts";
 import { classifyFailure } from "./git_failure.ts";
 
 /** Parts of a reader. */
 export interface ReaderParts {
-  /** Starts `git cat-file --batch-command` for the repository. */
-  readonly start: () => Promise<RunningCommand>;
+  /** Starts `git cat-file --batch-command` for the repository; with much memory where `isLarge`. */
+  readonly start: (isLarge: boolean) => Promise<RunningCommand>;
   readonly clock: Clock;
   /** Milliseconds without a question after which the program is ended. */
   readonly idleMs: number;
@@ -25,6 +25,8 @@ interface Question {
 
 /** Rejects questions whose program ended before it answered. */
 export const ENDED: unique symbol = Symbol("program ended");
+/** Rejects questions behind one for which there was too little memory: nothing is known of these. */
+export const CROWDED: unique symbol = Symbol("program ended for another question");
 
 /** One running program. */
 export class Session {
@@ -78,7 +80,8 @@ export class Session {
     isTooLarge ||= classifyFailure(this.#program.lastWords()) === "memory";
     // Only the first question was worked on.
     if (isTooLarge) this.#questions.shift()?.reject(tooLarge());
-    for (const question of this.#questions.splice(0)) question.reject(ENDED);
+    const reason = isTooLarge ? CROWDED : ENDED;
+    for (const question of this.#questions.splice(0)) question.reject(reason);
   }
 
   #use(): void {
@@ -116,10 +119,18 @@ export class Session {
   }
 }
 
+const TOO_LARGE: unique symbol = Symbol("too large for the memory");
+
+/** True for the error of an object for which the program had not enough memory. */
+export function needsMemory(error: unknown): boolean {
+  return error instanceof StackwrightError && error.cause === TOO_LARGE;
+}
+
 /** The error of an object that git has not enough memory for; its mirror is as it should be. */
 function tooLarge() {
   return errors.source_invalid(
     "reading an object of the mirror takes more memory than git may have; take large files out of the " +
       "repository",
+    { cause: TOO_LARGE },
   );
 }

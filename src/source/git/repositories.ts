@@ -51,7 +51,8 @@ export class Repositories {
 
   #make(directory: string, name: string): Repository {
     const { git, files, clock, log, lock, idleMs, answerMs, largest } = this.#parts;
-    const start = () => git.start({ args: ["cat-file", "--batch-command"], gitDir: directory });
+    const args = ["cat-file", "--batch-command"];
+    const start = (isLarge: boolean) => git.start({ args, gitDir: directory, isLarge });
     const reader = new ObjectReader({
       ...{ start, clock, idleMs, answerMs, largest, name },
       large: this.#large,

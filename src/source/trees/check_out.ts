@@ -1,7 +1,6 @@
 import { join } from "node:path/posix";
 import { clip, errors, type StackwrightError } from "../../model/mod.ts";
-import type { GitResult } from "../git/git_result.ts";
-import { damagedError } from "../git/git_failure.ts";
+import { type GitResult, localFailure } from "../git/git_result.ts";
 import type { TreePart } from "./expanded_tree.ts";
 import type { ExportParts, PartJob } from "./export_job.ts";
 
@@ -21,7 +20,8 @@ export async function checkOut(
   if (read.failure !== undefined) throw refusal(read, scratch, part);
   const args = ["checkout-index", "-z", "--stdin"];
   const stdin = [...paths].map((path) => `${path.slice(part.prefix.length)}\0`).join("");
-  const written = await git.exporting({ ...where, args, stdin }, signal);
+  const argsAgain = [...args, "--force"];
+  const written = await git.exporting({ ...where, args, argsAgain, stdin }, signal);
   if (written.code !== 0 || /^(?:error|fatal):/m.test(written.stderr)) {
     throw refusal(written, scratch, part);
   }
@@ -36,7 +36,7 @@ function refusal(result: GitResult, scratch: string, part: TreePart): Stackwrigh
   }
   const isDisk = result.failure === "disk" ||
     /unable to (?:write|create)|cannot create|could not write/i.test(said);
-  if (!isDisk) return damagedError(`exporting ${part.commit} failed: ${said}`);
+  if (!isDisk) return localFailure(result, `exporting ${part.commit}`);
   return errors.data_dir_unusable(
     `writing below ${scratch} failed: ${said}; is the disk full, or not writable?`,
   );

@@ -73,7 +73,7 @@ describe("watchMemory()", () => {
     const run = systemCommands.run({
       ...command,
       onLine: (line) => {
-        watchMemory(Number(line), 64 * 1024 * 1024, () => controller.abort(enough));
+        watchMemory(Number(line), { mostMemory: 64 * 1024 * 1024 }, () => controller.abort(enough));
       },
     }, controller.signal);
     await assert.rejects(run, enough);
@@ -107,7 +107,7 @@ describe("watchMemory()", () => {
       onLine: (line) => {
         pid = Number(line);
         // Less than the libraries of the two, which all programs share.
-        end = watchMemory(pid, 2 * 1024 * 1024, () => told = true);
+        end = watchMemory(pid, { mostMemory: 2 * 1024 * 1024 }, () => told = true);
       },
     }, never);
     end();
