@@ -48,6 +48,8 @@ const CACHES: Readonly<Record<string, Held>> = {
   // Bytes, of all repositories together: one of directories and one of listings.
   "source/git/tree_cache.ts": { items: 1, bytes: 64 * MIB, caches: 2 },
   // Paths of a submodule, as deep as they nest, and its URL.
+  // An id and a few words.
+  "source/git/tree_listings.ts": { items: 100, bytes: 300, caches: 100 },
   "source/trees/submodule_paths.ts": { items: 256, bytes: 2 * (2 * 10 * 2048 + 3 * 4096) },
   // Bytes of an owner's notes, while it is to be forgotten.
   "system/late_forgetting.ts": { items: 1, bytes: 2 * 4 * MIB },
@@ -78,6 +80,8 @@ const NO_CACHES: ReadonlySet<string> = new Set([
   "docker/kept_entries.ts",
   "docker/list_entries.ts",
   "docker/ssh_forward.ts",
+  // Programs that run.
+  "system/memory_watch.ts",
   // Owners of secret texts, counted by their bytes (docs/limits.md).
   "system/known_secrets.ts",
 ]);

@@ -95,9 +95,10 @@ function namedTwice(path: string): StackwrightError {
 }
 
 /** The error for a tree with more than {@link MOST_ENTRIES}. */
-export function tooManyEntries(): StackwrightError {
+export function tooManyEntries(more = ""): StackwrightError {
+  const what = `more than ${MOST_ENTRIES} files and directories`;
   return errors.source_invalid(
-    `the tree has more than ${MOST_ENTRIES} files and directories; deploy from a smaller repository`,
+    `the tree has ${what}${more}; deploy from a smaller repository`,
   );
 }
 

@@ -2,6 +2,7 @@ import { dirname } from "node:path/posix";
 import {
   clip,
   errors,
+  isStackwrightError,
   type SourceLocation,
   StackwrightError,
   toStackwrightError,
@@ -123,6 +124,8 @@ function named(error: unknown, path: string, signal: AbortSignal): unknown {
 
 /** Bytes of `.gitmodules`: a thousand times what is usual. */
 const MOST_CONFIG_BYTES = 256 * 1024;
+/** Bytes of what git prints of it, with the name of its section before each key: a name is there six times. */
+const MOST_LISTED_BYTES = 6 * MOST_CONFIG_BYTES;
 
 /** URLs by path, as the commit's own `.gitmodules` has them. */
 async function readConfig(part: TreePart, signal: AbortSignal) {
@@ -134,7 +137,13 @@ async function readConfig(part: TreePart, signal: AbortSignal) {
     throw invalid(part, why);
   }
   const args = ["config", `--blob=${entry.id}`, "--no-includes", "-z", "--list"];
-  const result = await part.repository.mirror.run({ args }, signal);
+  const invocation = { args, mostBytes: MOST_LISTED_BYTES };
+  const result = await part.repository.mirror.run(invocation, signal).catch((error) => {
+    if (!isStackwrightError(error, "payload_too_large")) throw error;
+    const why =
+      `has more than ${MOST_LISTED_BYTES} bytes with the name of its section before each key`;
+    throw invalid(part, `${why}; make these names shorter`);
+  });
   if (result.code !== 0 && /bad config|fatal:/.test(result.stderr)) {
     throw invalid(part, `cannot be read: ${clip(result.stderr.trim(), 200)}`);
   }

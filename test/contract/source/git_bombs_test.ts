@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
 import { createServer, type Server } from "node:http";
@@ -136,6 +136,15 @@ describe("a commit of a few objects that means very many files", () => {
     await refused(/\.gitmodules has 600\d\d\d bytes/);
   });
 
+  it("is refused for a list of submodules that is short, and long as git tells it", async () => {
+    const list = `[submodule "${"s".repeat(90_000)}"]\n${"b\n".repeat(640)}`;
+    await repository.commit({ ".gitmodules": list });
+    const commit = await repository.git("rev-parse", "HEAD");
+    const listing = `${git(work, "", "ls-tree", "HEAD")}\n160000 commit ${commit}\ts\n`;
+    await push(repository, git(work, listing, "mktree"));
+    await refused(/^\.gitmodules has more than 1572864 bytes with the name of its section before/);
+  });
+
   it("is refused for a link with a target that no system takes", async () => {
     await repository.commit({ "a": "1" });
     const blob = git(work, "./".repeat(3000), "hash-object", "-w", "--stdin");
@@ -257,6 +266,43 @@ describe("an object for which git has not enough memory", () => {
   });
 });
 
+describe("a small file that git makes out of a large one", () => {
+  it("is read, and the large one stays in no memory", {
+    skip: !existsSync("/proc/self/statm"),
+  }, async () => {
+    const t = await createTestSource();
+    const repository = await createRepository(join(t.directory, "remote"));
+    const remote = new URL(repository.url).pathname;
+    const large = Buffer.alloc(80 * 1024 * 1024);
+    const input = packOf(large, [[...[large.length, 5].map(size), Buffer.from("\x05tiny\n")]]);
+    execFileSync("git", ["-C", remote, "index-pack", "--stdin"], { input });
+    const treeOf = (content: Uint8Array) =>
+      git(remote, `100644 blob ${idOf(content).toString("hex")}\tfile\n`, "mktree");
+    const commit = (tree: string, ...more: string[]) =>
+      git(remote, "x", "-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", ...more, tree);
+    // The large one has to be sent: what it leads to is a delta of it then, as it is here.
+    const before = commit(treeOf(large));
+    const tip = commit(treeOf(Buffer.from("tiny\n")), "-p", before);
+    git(remote, "", "update-ref", "refs/heads/main", tip);
+    try {
+      const revision = await t.resolve(repository.url, "main");
+      const read = await t.source.read(revision, "file", never(), 1000);
+      assert.equal(Buffer.from(read ?? []).toString(), "tiny\n");
+      const readers = (await readdir("/proc")).filter((pid) => {
+        const words = /^\d+$/.test(pid) ? procText(`/proc/${pid}/cmdline`).split("\0") : [];
+        return words.includes("cat-file") && words.some((each) => each.includes(t.dataDir));
+      });
+      for (const pid of readers) {
+        const [, kilobytes] = /^RssAnon:\s+(\d+)/m.exec(procText(`/proc/${pid}/status`)) ?? [];
+        assert.ok(Number(kilobytes ?? 0) < 64 * 1024, `${kilobytes} KB`);
+      }
+      assert.deepEqual(t.warnings, []);
+    } finally {
+      await t.close();
+    }
+  });
+});
+
 describe("a search for a commit among references of any depth", () => {
   it("writes one small file for each commit that they lead to", async () => {
     const t = await createTestSource();
@@ -347,20 +393,23 @@ describe("a remote that sends a few bytes which take minutes to look at", () => 
 /** A pack with one object of 8 MiB of zeros, and deviations from it that repeat it `times` times. */
 function packOfDeviations(count: number, times: number): Uint8Array {
   const base = Buffer.alloc(8 * 1024 * 1024);
-  const id = createHash("sha1").update(`blob ${base.length}\0`).update(base).digest();
-  const objects = [Buffer.concat([header(3, base.length), deflateSync(base)])];
   // All of the base but its last byte: a length of three bytes can say that.
   const copy = Buffer.from([0xf0, 0xff, 0xff, 0x7f]);
-  for (let index = 0; index < count; index++) {
+  const deltas = Array.from({ length: count }, (_, index) => {
     const own = Buffer.alloc(5, 4);
     own.writeUInt32BE(index, 1);
-    const length = times * 0x7fffff + 4;
-    const delta = Buffer.concat([
-      ...[base.length, length].map(size),
-      ...Array.from({ length: times }, () => copy),
-      own,
-    ]);
-    objects.push(Buffer.concat([header(7, delta.length), id, deflateSync(delta)]));
+    const lengths = [base.length, times * 0x7fffff + 4].map(size);
+    return [...lengths, ...Array.from({ length: times }, () => copy), own];
+  });
+  return packOf(base, deltas);
+}
+
+/** A pack with a file, and with deltas of it. */
+function packOf(base: Buffer, deltas: readonly (readonly Buffer[])[]): Uint8Array {
+  const objects = [Buffer.concat([header(3, base.length), deflateSync(base)])];
+  for (const parts of deltas) {
+    const delta = Buffer.concat(parts);
+    objects.push(Buffer.concat([header(7, delta.length), idOf(base), deflateSync(delta)]));
   }
   const head = Buffer.alloc(12);
   head.write("PACK");
@@ -368,6 +417,20 @@ function packOfDeviations(count: number, times: number): Uint8Array {
   head.writeUInt32BE(objects.length, 8);
   const bytes = Buffer.concat([head, ...objects]);
   return Buffer.concat([bytes, createHash("sha1").update(bytes).digest()]);
+}
+
+/** The id of a file. */
+function idOf(content: Uint8Array): Buffer {
+  return createHash("sha1").update(`blob ${content.length}\0`).update(content).digest();
+}
+
+/** A file of `/proc`; empty for a process that has ended. */
+function procText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** Kind and length of an object of a pack. */
