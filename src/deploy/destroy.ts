@@ -17,6 +17,7 @@ import {
 } from "../model/mod.ts";
 import { inOrder } from "../compose/mod.ts";
 import { inServiceOrder } from "./in_service_order.ts";
+import { leftHooks } from "./left_hooks.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** What a stack is made of, by its engine or swarm. */
@@ -71,7 +72,10 @@ export async function destroyStack(
   const all = requireFewThings(
     destroy.key,
     "container",
-    await engine.listContainers(project, signal),
+    [
+      ...await engine.listContainers(project, signal),
+      ...await leftHooks(engine, destroy.key, signal),
+    ],
   );
   const { goes: containers, kept } = sortedOut("container", all, destroy.whyKept);
   for (const { id } of inRemovalOrder(containers, destroy.dependsOn)) {

@@ -154,16 +154,7 @@ export async function tasksOfAll(
   return await eachStack(stacks, (label) => swarm.tasks({ ...label, ...more }, signal));
 }
 
-/** Whether a container of a stack's project is its own: one-off ones, hooks and swarm tasks are not. */
+/** Whether a container of a stack's project is its own: one-off ones and swarm tasks are not. */
 export function isPartOfStack(container: ObservedContainer): boolean {
-  return !isOneOff(container) && !isSwarmTask(container) && !isHook(container);
-}
-
-/**
- * Whether compose made a container for a hook (`pre_start`): it has the labels of its service and of
- * compose, but no number. One is left behind where compose was cut off.
- */
-export function isHook({ labels }: Pick<ObservedContainer, "labels">): boolean {
-  return !isOurs({ labels }) && labels[COMPOSE_LABELS.number] === undefined &&
-    labels[COMPOSE_LABELS.version] !== undefined;
+  return !isOneOff(container) && !isSwarmTask(container);
 }

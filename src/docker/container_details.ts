@@ -15,7 +15,7 @@ import {
   type JsonRecord,
 } from "./json.ts";
 import { parseContainerStatus } from "./status.ts";
-import { boundPorts, networksOf } from "./observed_container.ts";
+import { boundPorts, networksOf, ownLabels } from "./observed_container.ts";
 import { asAnyName, asLabels, asName, asShown, LONGEST_ID } from "./told.ts";
 
 /** Seconds that the engine gives a container without a grace period of its own. */
@@ -49,7 +49,7 @@ export function detailed(answer: JsonRecord): ContainerDetails {
 
 function inspected(answer: JsonRecord): ObservedContainer {
   const state = asRecord(answer["State"]);
-  const labels = asLabels(asRecord(answer["Config"])["Labels"]);
+  const labels = ownLabels(asLabels(asRecord(answer["Config"])["Labels"]));
   return {
     id: asName(answer["Id"], LONGEST_ID),
     name: asAnyName(asText(answer["Name"]).replace(/^\//, "")),

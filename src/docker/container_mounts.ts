@@ -1,8 +1,8 @@
-import { COMPOSE_LABELS, LABELS, PEER_URL, peerUrl } from "../model/mod.ts";
+import { COMPOSE_LABELS, LABELS, type ObservedContainer, PEER_URL, peerUrl } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
-import { asList, asRecord, asText } from "./json.ts";
+import { asList, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
 import { members, short } from "./kept_parts.ts";
-import { nameOf } from "./observed_container.ts";
+import { nameOf, ownLabels } from "./observed_container.ts";
 import { asAnyName, asName, LONGEST_ID } from "./told.ts";
 
 /** Mounts of a container in any state. */
@@ -31,7 +31,7 @@ const KEEP = members({
   Labels: members(
     short(
       ...[LABELS.deployment, COMPOSE_LABELS.project, COMPOSE_LABELS.service, COMPOSE_LABELS.oneOff],
-      PEER_URL,
+      ...[COMPOSE_LABELS.number, PEER_URL],
     ),
   ),
   Mounts: members(short("Name", "Source")),
@@ -49,18 +49,22 @@ export async function containerMounts(
   return await api.list(request, {
     isWhole: true,
     keep: KEEP,
-    of: (entry) => ({
-      isOneOff: asText(asRecord(entry["Labels"])[COMPOSE_LABELS.oneOff]).toLowerCase() === "true",
-      id: asName(entry["Id"], LONGEST_ID),
-      name: nameOf(asList(entry["Names"])),
-      state: asText(entry["State"]),
-      image: asAnyName(entry["Image"]),
-      deployment: asAnyName(asRecord(entry["Labels"])[LABELS.deployment]),
-      project: asAnyName(asRecord(entry["Labels"])[COMPOSE_LABELS.project]),
-      service: asAnyName(asRecord(entry["Labels"])[COMPOSE_LABELS.service]),
-      peer: peerUrl({ [PEER_URL]: asAnyName(asRecord(entry["Labels"])[PEER_URL]) }),
-      mounts: asList(entry["Mounts"]).map(asRecord)
-        .map((mount) => asAnyName(mount["Name"]) || asAnyName(mount["Source"])),
-    }),
+    of: (entry) => mountsOf(entry, ownLabels(asTexts(entry["Labels"]))),
   }, signal);
+}
+
+function mountsOf(entry: JsonRecord, labels: ObservedContainer["labels"]): ContainerMounts {
+  return {
+    isOneOff: labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true",
+    id: asName(entry["Id"], LONGEST_ID),
+    name: nameOf(asList(entry["Names"])),
+    state: asText(entry["State"]),
+    image: asAnyName(entry["Image"]),
+    deployment: asAnyName(labels[LABELS.deployment]),
+    project: asAnyName(labels[COMPOSE_LABELS.project]),
+    service: asAnyName(labels[COMPOSE_LABELS.service]),
+    peer: peerUrl({ [PEER_URL]: asAnyName(labels[PEER_URL]) }),
+    mounts: asList(entry["Mounts"]).map(asRecord)
+      .map((mount) => asAnyName(mount["Name"]) || asAnyName(mount["Source"])),
+  };
 }

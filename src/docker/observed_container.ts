@@ -24,7 +24,8 @@ const OBSERVED = {
 
 /**
  * The reading of a list of containers that was asked for by `filter`. A project's own labels are as many
- * as its author is allowed; and it has no tasks of a swarm, whose images may name any project. All of
+ * as its author is allowed; and it has no tasks of a swarm, whose images may name any project, and nothing
+ * without a {@link hasPlace}, but where the filter asks for compose's version, too, as for hooks. All of
  * somebody's are told or the call fails. `of` reads further members `more`.
  */
 export function readingContainers<T>(
@@ -33,14 +34,19 @@ export function readingContainers<T>(
   of: (entry: JsonRecord, read: (entry: JsonRecord) => ObservedContainer) => T | undefined,
 ): EntryReading<T> {
   const isOwn = filter[COMPOSE_LABELS.project] !== undefined;
-  const hasTasks = !(COMPOSE_LABELS.project in filter);
-  const [kept, read] = isOwn ? [USED_LABELS, asLabels] : [FEW_LABELS, asFewLabels];
+  const isOfProjects = COMPOSE_LABELS.project in filter;
+  const hasHooks = COMPOSE_LABELS.version in filter;
+  const [kept, asThose] = isOwn ? [USED_LABELS, asLabels] : [FEW_LABELS, asFewLabels];
+  const read = hasHooks ? asThose : (value: Json | undefined) => ownLabels(asThose(value));
+  const isOthers = (labels: Readonly<Record<string, string>>) =>
+    isSwarmTask({ labels }) ||
+    !hasHooks && labels[COMPOSE_LABELS.project] !== undefined && !hasPlace({ labels });
   return {
     keep: members({ ...OBSERVED, Labels: kept, ...more }),
     of: (entry) =>
-      hasTasks || !isSwarmTask({ labels: asTexts(entry["Labels"]) })
-        ? of(entry, (each) => observedContainer(each, read))
-        : undefined,
+      isOfProjects && isOthers(asTexts(entry["Labels"]))
+        ? undefined
+        : of(entry, (each) => observedContainer(each, read)),
     ...everybodys(filter, (entry) => entry["Labels"]),
     isWhole: !isEverybodys(filter),
   };
@@ -54,10 +60,31 @@ export function isSwarmTask({ labels }: Pick<ObservedContainer, "labels">): bool
   return (labels[SWARM_TASK] ?? "") !== "";
 }
 
+/**
+ * Whether a container has what compose gives to those of services and single runs alone: a number, or the
+ * word on whether it runs once. Images that compose builds have its other labels, and so has whatever is
+ * made from one; compose itself does not take that for a part of the project either.
+ */
+export function hasPlace({ labels }: Pick<ObservedContainer, "labels">): boolean {
+  return labels[COMPOSE_LABELS.number] !== undefined || labels[COMPOSE_LABELS.oneOff] !== undefined;
+}
+
+/**
+ * The labels of a container; without those of a compose project and its service where it has no place
+ * there, see {@link hasPlace}: it would be stopped with the project, and removed with its data.
+ */
+export function ownLabels(labels: ObservedContainer["labels"]): ObservedContainer["labels"] {
+  if (labels[COMPOSE_LABELS.project] === undefined || hasPlace({ labels })) return labels;
+  const { [COMPOSE_LABELS.project]: _project, [COMPOSE_LABELS.service]: _service, ...rest } =
+    labels;
+  return rest;
+}
+
 /** A container from its entry in the engine's list; its labels are read by `readLabels`. */
 export function observedContainer(
   entry: JsonRecord,
-  readLabels: (value: Json | undefined) => ObservedContainer["labels"] = asLabels,
+  readLabels: (value: Json | undefined) => ObservedContainer["labels"] = (value) =>
+    ownLabels(asLabels(value)),
 ): ObservedContainer {
   const labels = readLabels(entry["Labels"]);
   return {

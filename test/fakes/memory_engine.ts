@@ -1,6 +1,7 @@
 import type { ProjectEngine } from "../../src/deploy/mod.ts";
 import type { ImageSummary, LabelFilter, ResourceSummary } from "../../src/docker/engine.ts";
 import type { ContainerEvent } from "../../src/docker/events.ts";
+import { hasPlace } from "../../src/docker/observed_container.ts";
 import type { Swarm } from "../../src/docker/swarm.ts";
 import { COMPOSE_LABELS, type ObservedContainer } from "../../src/model/mod.ts";
 
@@ -101,7 +102,12 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     listContainers(labels, signal) {
       signal.throwIfAborted();
       engine.onList();
-      return Promise.resolve(engine.containers.filter((each) => matches(each.labels, labels)));
+      const isOthers = COMPOSE_LABELS.project in labels && !(COMPOSE_LABELS.version in labels);
+      return Promise.resolve(
+        engine.containers.filter((each) =>
+          matches(each.labels, labels) && (!isOthers || hasPlace(each))
+        ),
+      );
     },
     everyContainer: async (of, signal) =>
       (await engine.listContainers({}, signal)).map(of).filter((each) => each !== undefined),

@@ -1,6 +1,4 @@
 import { ASIDE } from "../../compose/mod.ts";
-import { isOneOff } from "../../docker/containers.ts";
-import { isSwarmTask } from "../../docker/observed_container.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -8,7 +6,8 @@ import {
   type ObservedStack,
   type StackKey,
 } from "../../model/mod.ts";
-import { isHook, isPartOfStack, observe, requireFew } from "../observe.ts";
+import { leftHooks } from "../left_hooks.ts";
+import { isPartOfStack, observe, requireFew } from "../observe.ts";
 import { nameAside, stopAndRemove } from "./act_on_services.ts";
 
 /**
@@ -36,7 +35,7 @@ export async function clearHalfReplaced(
 ): Promise<ObservedStack> {
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
   const halves = containers.filter(isHalfReplaced);
-  const hooks = containers.filter((each) => isHook(each) && !isSwarmTask(each) && !isOneOff(each));
+  const hooks = await leftHooks(engine, key, signal);
   // An engine may tell of any number.
   const byId = Map.groupBy(containers, ({ id }) => nameAside(id, ""));
   const names = new Set(containers.map(({ name }) => name));

@@ -22,15 +22,6 @@ describe("isPartOfStack()", () => {
     assert.equal(isPartOfStack(labelled({ "com.docker.compose.oneoff": "True" })), false);
   });
 
-  it("has no container that compose made for a hook, but one that a person labelled", () => {
-    const Labels = { [PROJECT]: "shop", "com.docker.compose.service": "web" };
-    const made = { ...Labels, "com.docker.compose.version": "5.5.0" };
-    const of = (labels: Readonly<Record<string, string>>) =>
-      observedContainer({ Id: "c1", Labels: labels, State: "running" });
-    assert.equal(isPartOfStack(of(made)), false);
-    assert.equal(isPartOfStack(of(Labels)), true);
-  });
-
   it("has no task of a swarm, whose image says of which project it were", () => {
     const task = { "com.docker.swarm.service.id": "s1", "stackwright.manager": "stackwright" };
     assert.equal(isPartOfStack(labelled(task)), false);

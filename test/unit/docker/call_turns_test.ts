@@ -60,7 +60,8 @@ function createWorld() {
 /** The list of containers of a project. */
 function listed(path: string): string {
   const whose = path.includes("bob") ? "b" : "e";
-  const Labels = { [PROJECT]: whose, "stackwright.source.name": whose };
+  const place = { [PROJECT]: whose, "com.docker.compose.container-number": "1" };
+  const Labels = { ...place, "stackwright.source.name": whose };
   return JSON.stringify(
     Array.from({ length: 200 }, (_, at) => ({ Id: idOf(whose, at), Names: [], Labels })),
   );

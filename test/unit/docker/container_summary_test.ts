@@ -51,7 +51,8 @@ describe("describeContainers()", () => {
     const project = "com.docker.compose.project";
     const short = { [image("version")]: "1.2", [image("source")]: "https://h.example/o/r" };
     const others = { other: "x", [image("unheard-of")]: "x", [image("title")]: "x".repeat(70_000) };
-    const own = { [project]: "shop", "stackwright.job.run": "x".repeat(4096) };
+    const place = { [project]: "shop", "com.docker.compose.container-number": "1" };
+    const own = { ...place, "stackwright.job.run": "x".repeat(4096) };
     const Labels = { [image("description")]: "x".repeat(2048), ...others, ...own, ...short };
     for (const filter of [{}, { [project]: "shop" }]) {
       assert.deepEqual((await summaryOf({ Labels }, filter)).labels, { ...own, ...short });

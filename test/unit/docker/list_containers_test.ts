@@ -8,12 +8,20 @@ import type { Transport } from "../../../src/docker/transport.ts";
 
 const never = new AbortController().signal;
 const PROJECT = "com.docker.compose.project";
+const PLACE = { [PROJECT]: "shop", "com.docker.compose.container-number": "1" };
 /** Labels with which an image's author makes its containers look like runs of shop's jobs. */
 const FORGED = {
   [PROJECT]: "shop",
   "com.docker.compose.oneoff": "True",
   "stackwright.job.run": "1",
   "stackwright.job.enabled": "true",
+};
+
+/** Labels of whatever is made from an image that compose built; hooks have the same. */
+const INHERITED = {
+  [PROJECT]: "shop",
+  "com.docker.compose.service": "web",
+  "com.docker.compose.version": "5.5.0",
 };
 
 type Listing = (api: EngineApi, labels: LabelFilter) => Promise<readonly { name: string }[]>;
@@ -33,9 +41,10 @@ async function listed(list: Listing, label: string) {
     {
       Id: "2",
       Names: ["/shop-web-1"],
-      Labels: { [PROJECT]: "shop", "com.docker.swarm.service.id": "" },
+      Labels: { ...PLACE, "com.docker.swarm.service.id": "" },
     },
-    { Id: "3", Names: ["/shop-db-1"], Labels: { [PROJECT]: "shop" } },
+    { Id: "3", Names: ["/shop-db-1"], Labels: PLACE },
+    { Id: "4", Names: ["/debug"], Labels: INHERITED },
   ];
   const transport: Transport = {
     description: "engine",
@@ -58,12 +67,17 @@ function answer(value: unknown) {
 
 for (const [how, list] of Object.entries(LISTINGS)) {
   describe(`containers, ${how}`, () => {
-    it("of a compose project are never tasks of a swarm, whose image may name any", async () => {
+    it("of a compose project are no tasks of a swarm, and nothing that its image says it of", async () => {
       assert.deepEqual(await listed(list, PROJECT), ["shop-web-1", "shop-db-1"]);
     });
 
     it("with another label may be tasks of a swarm", async () => {
-      assert.equal((await listed(list, "stackwright.job.enabled")).length, 3);
+      assert.equal((await listed(list, "stackwright.job.enabled")).length, 4);
+    });
+
+    it("are those with all labels of hooks, where these are asked for", async () => {
+      const label = "com.docker.compose.version";
+      assert.ok((await listed(list, label)).includes("debug"));
     });
   });
 }

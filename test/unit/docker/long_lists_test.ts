@@ -29,7 +29,12 @@ interface List {
 }
 
 const labelled = (text: string) => ({ Id: "evil", Name: "evil", Labels: { a: text, [text]: "b" } });
-const CONTAINER = { Id: "1", Names: ["/shop-web-1"], ImageID: "i", Labels: { [PROJECT]: "shop" } };
+const CONTAINER = {
+  Id: "1",
+  Names: ["/shop-web-1"],
+  ImageID: "i",
+  Labels: { [PROJECT]: "shop", "com.docker.compose.container-number": "1" },
+};
 const inSpec = (text: string) => ({ ID: "evil", Spec: { Name: "shop_web2", Labels: { a: text } } });
 const SERVICE = { ID: "1", Spec: { Name: "shop_web", Labels: { [NAMESPACE]: "shop" } } };
 

@@ -50,6 +50,8 @@ const networks: Reads = (api) => resourceCalls(api).listNetworks({}, signal);
 const images: Reads = (api) => imageCalls(api).listImages(signal);
 const services: Reads = (api) => swarmCalls(api).services({}, signal);
 const PROJECT = "com.docker.compose.project";
+const NUMBER = "com.docker.compose.container-number";
+const PLACE = { [PROJECT]: "shop", [NUMBER]: "1" };
 
 /** Members with a name that is too long, by the list that they are in. */
 const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [
@@ -66,7 +68,7 @@ const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [
 describe("what an engine tells", () => {
   it("lists what has more labels than are read of it, without the longest of them", async () => {
     const long = "x".repeat(4000);
-    const names = { [PROJECT]: long, "stackwright.deployment": "shop" };
+    const names = { ...PLACE, [PROJECT]: long, "stackwright.deployment": "shop" };
     const some = { "stackwright.a": long, "stackwright.digest": "1", "stackwright.b": `${long}y` };
     const { api, leftOut } = engineThatTells([{ Id: "a", Labels: { ...some, ...names } }]);
     const [found] = await containerCalls(api).listContainers({}, signal);
@@ -78,11 +80,12 @@ describe("what an engine tells", () => {
   it("never leaves a thing out for its labels: a name that is too long is the name of nothing", async () => {
     for (const length of [4097, 100_000]) {
       for (const name of [PROJECT, "com.docker.compose.service", "stackwright.source.name"]) {
-        const Labels = { "stackwright.manager": "stackwright", [name]: "x".repeat(length) };
+        const own = { "stackwright.manager": "stackwright", [NUMBER]: "1" };
+        const Labels = { ...own, [name]: "x".repeat(length) };
         const { api, leftOut } = engineThatTells([{ Id: "a", Labels }]);
         for (const filter of [{}, { [PROJECT]: "shop" }]) {
           const [found] = await containerCalls(api).listContainers(filter, signal);
-          assert.deepEqual(found?.labels, { "stackwright.manager": "stackwright", [name]: "…" });
+          assert.deepEqual(found?.labels, { ...own, [name]: "…" });
         }
         assert.deepEqual(leftOut, []);
       }
@@ -97,7 +100,7 @@ describe("what an engine tells", () => {
       "stackwright.manager": "stackwright",
       "stackwright.source.configuration": "git.example/them/shop",
       "stackwright.files": "shop_files_0",
-      [PROJECT]: "shop",
+      ...PLACE,
     };
     const kept = (labels?: Readonly<Record<string, string>>) =>
       Object.fromEntries(Object.keys(ours).map((name) => [name, labels?.[name]]));
@@ -134,7 +137,7 @@ describe("what an engine tells", () => {
         ...{ Id: "a", Names: [`/${long}`], Image: long, ImageID: long },
         Ports: [{ IP: long, PublicPort: 1, Type: long }],
         ...{ NetworkSettings: { Networks }, HostConfig: { NetworkMode: `container:${long}` } },
-        ...{ Mounts: [{ Source: long }], Labels: { [PROJECT]: "shop" } },
+        ...{ Mounts: [{ Source: long }], Labels: PLACE },
       };
       const { api, leftOut } = engineThatTells([entry]);
       for (const filter of [{}, { [PROJECT]: "shop" }]) {
@@ -151,7 +154,7 @@ describe("what an engine tells", () => {
   });
 
   it("tells all containers of a project, or none", async () => {
-    const other = { Id: "b", Labels: { [PROJECT]: "shop" } };
+    const other = { Id: "b", Labels: PLACE };
     const large = { Id: "a", Labels: texts(9 << 20, "stackwright.x"), Names: ["/a"] };
     for (const entry of [{ Id: "1".repeat(129) }, large]) {
       const { api } = engineThatTells([entry, other]);
@@ -219,7 +222,7 @@ describe("what an engine tells", () => {
   }
 
   it("keeps names of 4,096 characters, and of a project all labels that are used, whole", async () => {
-    const labels = { [PROJECT]: LONGEST, "stackwright.job.stops": "y".repeat(60_000) };
+    const labels = { ...PLACE, [PROJECT]: LONGEST, "stackwright.job.stops": "y".repeat(60_000) };
     const all = { ...labels, other: "z", "com.docker.compose.depends_on": "x".repeat(70_000) };
     const entry = { Id: "1".repeat(128), Names: [`/${LONGEST}`], Labels: all };
     const { api, leftOut } = engineThatTells([entry]);
@@ -269,7 +272,7 @@ describe("what an engine tells", () => {
 
   it("leaves out what is more than is kept in memory, and says so", async () => {
     const entry = { Id: "a", Ports: Array(100_000).fill({ PublicPort: 1 }) };
-    const other = { Id: "b", Labels: { [PROJECT]: "shop" } };
+    const other = { Id: "b", Labels: PLACE };
     const { api, leftOut } = engineThatTells([...Array(28).fill(entry), other]);
     const found = await containerCalls(api).listContainers({}, signal);
     assert.deepEqual([found.map(({ id }) => id), leftOut.length], [["b"], 1]);

@@ -68,16 +68,26 @@ describe("clearHalfReplaced()", () => {
     assert.deepEqual(engine.calls, ["remove 2"]);
   });
 
-  it("removes the container of a hook that compose left behind, which is no service's", async () => {
+  describe("of a container with a service's labels and no number", () => {
     const web = runningContainer("shop", "web");
     const { [COMPOSE_LABELS.number]: _number, ...rest } = web.labels;
     const labels = { ...rest, [COMPOSE_LABELS.version]: "5.5.0" };
     const hook = { ...web, id: "hook", name: "beautiful_easley", labels };
-    const engine = createMemoryEngine([web, hook]);
-    const signal = new AbortController().signal;
-    const { containers } = await clearHalfReplaced(engine, stackKey("", "shop"), signal);
-    assert.deepEqual(containers.map(({ id }) => id), [web.id]);
-    assert.deepEqual(engine.calls, ["remove hook with volumes"]);
+    const images: readonly [string, Readonly<Record<string, string>> | undefined, string[]][] = [
+      ["removes a hook that compose left behind", {}, ["remove hook with volumes"]],
+      ["keeps what has them from its image, with its volumes", labels, []],
+      ["keeps what is made of an image that tells nothing any more", undefined, []],
+    ];
+    for (const [title, ofImage, calls] of images) {
+      it(title, async () => {
+        const engine = createMemoryEngine([web, hook]);
+        engine.imageLabels = () => Promise.resolve(ofImage);
+        const signal = new AbortController().signal;
+        const { containers } = await clearHalfReplaced(engine, stackKey("", "shop"), signal);
+        assert.deepEqual(containers.map(({ id }) => id), [web.id]);
+        assert.deepEqual(engine.calls, calls);
+      });
+    }
   });
 
   it("removes one whose name another has", async () => {

@@ -8,7 +8,8 @@ import { COMPOSE_LABELS, formatDrift } from "../../../../src/model/mod.ts";
 
 /** A container of the service `web` as inspection shows it. */
 function details(host: JsonRecord, more: Partial<ContainerDetails> = {}): ContainerDetails {
-  const Labels = { [COMPOSE_LABELS.service]: "web", [COMPOSE_LABELS.project]: "shop" };
+  const own = { [COMPOSE_LABELS.service]: "web", [COMPOSE_LABELS.project]: "shop" };
+  const Labels = { ...own, [COMPOSE_LABELS.number]: "1" };
   return {
     container: observedContainer({ Id: "c1", Names: ["/shop-web-1"], State: "running", Labels }),
     startedAt: undefined,
