@@ -1,4 +1,5 @@
 import { inOrder, objectAt, serviceOf } from "../compose/mod.ts";
+import { isOneOff } from "../docker/containers.ts";
 import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -13,6 +14,7 @@ import {
 } from "../model/mod.ts";
 import type { ChangedNetwork } from "./changed_networks.ts";
 import { inServiceOrder } from "./in_service_order.ts";
+import { isDown } from "./left_orphans.ts";
 
 /** The plans, with a replacement for each service that uses a network to be made anew. */
 export function withNewNetworks(
@@ -40,7 +42,8 @@ export function withNewNetworks(
 
 /**
  * Refuses to make networks anew while containers are connected that the plan neither replaces nor
- * removes, like those of other stacks: they would be cut off. `containers` are all of the engine.
+ * removes, like those of other stacks, and runs of jobs or what a person runs once, such as a dump of a
+ * database, until they have ended: they would be cut off. `containers` are all of the engine.
  *
  * Throws `conflict`, which says what to do instead.
  */
@@ -62,12 +65,20 @@ export function requireNoStrangers(
   const connected = membersOf(containers);
   for (const network of networks) {
     const strangers = (connected.get(network.id) ?? []).filter((each) =>
-      each.labels[COMPOSE_LABELS.project] !== release.key.name || !goes.has(each.service)
+      each.labels[COMPOSE_LABELS.project] !== release.key.name || !goes.has(each.service) ||
+      runsOnce(each)
     );
     if (strangers.length === 0) continue;
     const names = fewOf(strangers.map((each) => each.name).sort());
-    throw refusal(network, `${names} ${strangers.length === 1 ? "is" : "are"} connected to it`);
+    const till = strangers.some(runsOnce) ? " (what runs once until it has ended)" : "";
+    const are = strangers.length === 1 ? "is" : "are";
+    throw refusal(network, `${names} ${are} connected to it${till}`);
   }
+}
+
+/** Whether a container runs once and has not ended: nobody makes it again, as a rollout does with the others. */
+function runsOnce(container: ObservedContainer): boolean {
+  return isOneOff(container) && !isDown(container);
 }
 
 /** Refuses changed networks, which cannot be made anew while it is as `why` says. Throws `conflict`. */

@@ -82,6 +82,29 @@ describe("requireNoStrangers()", () => {
   });
 });
 
+describe("requireNoStrangers(), of what runs once", () => {
+  const once = { "com.docker.compose.oneoff": "True" };
+  const labels = { ...connected("app").labels, ...once };
+  const dump = { ...connected("app"), id: "dump", name: "shop-dump", labels };
+  const check = (run: typeof dump) =>
+    requireNoStrangers([INNER], [connected("app"), run], {
+      release: RELEASE,
+      services: newPlans(),
+    });
+
+  it("refuses while it runs, by name, also with the service of a job", () => {
+    const job = { ...dump, labels: { ...labels, "stackwright.manager": "stackwright" } };
+    for (const run of [dump, job, { ...dump, state: "paused" as const }]) {
+      assert.throws(
+        () => check(run),
+        /while shop-dump is connected to it \(.* has ended\), so nothing/,
+      );
+    }
+  });
+
+  it("does not mind what has ended", () => check({ ...dump, state: "exited" as const }));
+});
+
 describe("removeNetworks()", () => {
   it("stops what is connected, who depends on others first, and removes the network", async () => {
     const ended = { ...connected("ended"), state: "exited" as const };
