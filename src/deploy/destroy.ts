@@ -59,9 +59,9 @@ export interface RemovedData {
  * Removes everything of a compose project from an engine. May be called again after an
  * interruption: missing resources are fine.
  *
- * A service goes before the ones it depends on. External networks and volumes carry no project
- * label and stay, and so do networks that others are connected to. Returns the volumes that were
- * deleted with their data, and what {@link Destroy.whyKept} kept.
+ * A service goes before the ones it depends on. Networks and volumes that others made carry no
+ * project label and stay, and so do networks that others are connected to. Returns the volumes that
+ * were deleted with their data, and what {@link Destroy.whyKept} kept.
  */
 export async function destroyStack(
   engine: Engine,

@@ -22,6 +22,7 @@ import { managesServices } from "./decide/manages_services.ts";
 import { type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { ownerBeside, recordedOwner, requireDeployedHere, requireFreeName } from "../record/mod.ts";
 import { claimOf, withSeen } from "./owner/claim.ts";
+import { keptNames } from "./owner/kept_names.ts";
 import { keeping, whose } from "./owner/whose.ts";
 import { keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
@@ -104,7 +105,14 @@ async function destroyNow(
 interface ToDestroy extends Destroyer {
   readonly because: string;
   readonly removeVolumes: boolean;
+  /** Why its data stays, whatever `removeVolumes` says. */
+  readonly keepsData?: string | undefined;
   readonly observed: ObservedStack;
+}
+
+/** Words for the data of a stack, all of which stays, and why, for {@link dataText}. */
+export function keptData(why?: string): string {
+  return `its volumes and the data in its relative mounts${why === undefined ? "" : `: ${why}`}`;
 }
 
 /**
@@ -114,7 +122,7 @@ interface ToDestroy extends Destroyer {
 export async function decideDestroy(
   parts: Pick<PipelineParts, "clock" | "files" | "host" | "hosts" | "ledger" | "options">,
   key: StackKey,
-  { because, removeVolumes, ...asked }: ToDestroy,
+  { because, removeVolumes, keepsData, ...asked }: ToDestroy,
   signal: AbortSignal,
 ): Promise<Plan & { readonly kind: "skip" | "destroy" }> {
   const { observed } = asked;
@@ -123,7 +131,7 @@ export async function decideDestroy(
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
   const isStack = parts.ledger.current(key)?.swarm !== undefined;
-  const goes = removeVolumes || isStack;
+  const goes = keepsData === undefined && (removeVolumes || isStack);
   const { reachedAs } = parts.options;
   const claim = withSeen(
     claimOf(parts.ledger, key, { by: asked.by, reachedAs }),
@@ -131,13 +139,12 @@ export async function decideDestroy(
   );
   const sorted = async () => {
     const volumes = await volumesOf(parts.host.engine, key, signal);
-    const { goes, kept } = sortedOut("volume", volumes, keeping(claim));
+    const whyKept = keeping(claim, await keptNames(parts.ledger, key));
+    const { goes, kept } = sortedOut("volume", volumes, whyKept);
     const deleted = goes.map(({ name }) => `volume ${name}`);
     return { deleted: [...deleted, ...await written(parts, key)], kept };
   };
-  const data = goes
-    ? await sorted()
-    : { deleted: [], kept: ["its volumes and the data in its relative mounts"] };
+  const data = goes ? await sorted() : { deleted: [], kept: [keptData(keepsData)] };
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));
   const what = names.length === 0 ? "what is left" : fewOf(names);

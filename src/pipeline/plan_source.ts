@@ -27,7 +27,8 @@ import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_
 import { partsToLook, type PipelineParts } from "./parts.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { preparing } from "./waits.ts";
-import { planObsolete, planOfKept, type Removal, whyObsolete } from "./destroy/plan_obsolete.ts";
+import type { Removal } from "./destroy/obsolete_removal.ts";
+import { planObsolete, planOfKept, whyObsolete } from "./destroy/plan_obsolete.ts";
 import { repositoryOf, requestLocation, revisionOf } from "./resolve_revision.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { shownModel, type Target } from "../prepare/mod.ts";
@@ -114,14 +115,14 @@ async function attempt(
 async function planRemoval(
   anyParts: PipelineParts,
   { configuration }: OpenedSource,
-  { stack: found, removeVolumes }: Removal,
+  { stack: found, removeVolumes, keepsData }: Removal,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
   const { key, directory } = found;
   const parts = await partsToLook(anyParts, key, signal);
   const observed = await observeAnyway(parts, key, signal);
   const by = ownerFrom(configuration);
-  const asked = { by, found, because: whyObsolete(directory), removeVolumes, observed };
+  const asked = { by, found, because: whyObsolete(directory), removeVolumes, keepsData, observed };
   const plan = await decideDestroy(parts, key, asked, signal);
   const facts = { plan, observed };
   const before = await deployedText(parts, key);

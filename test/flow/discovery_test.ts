@@ -189,6 +189,25 @@ describe("auto-discovery", () => {
       assert.deepEqual(await running(world, "a", "b"), []);
     }));
 
+  it("a renamed one goes on with the volume that has a name of its own", () =>
+    inWorld("fake", async (world) => {
+      const policy = { enabled: true, delete: true, remove_volumes: true };
+      const never = new AbortController().signal;
+      const volumes = { data: { name: `${world.stack}-data` } };
+      const file = composeFile({ web: service({ volumes: ["data:/data"] }) }, { volumes });
+      await commit(world, { [`${directory(world, "a")}/compose.yaml`]: file }, policy);
+      await pollTo(world, "succeeded");
+      const [before] = await world.engine.findVolumes([volumes.data.name], never);
+      await world.repository.remove([directory(world, "a")]);
+      await commit(world, { [`${directory(world, "b")}/compose.yaml`]: file }, policy);
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      const why = `its volumes and the data in its relative mounts: ${world.stack}-b is named now`;
+      assert.ok(out.includes(`; keeps ${why}`), out);
+      assert.ok(JSON.stringify(await pollTo(world, "succeeded")).includes(`; kept ${why}`));
+      assert.deepEqual(await running(world, "a", "b"), ["b"]);
+      assert.deepEqual(await world.engine.findVolumes([volumes.data.name], never), [before]);
+    }));
+
   it("an invalid override fails its own stack, deploys the others and removes nothing", () =>
     inWorld("fake", async (world) => {
       await commit(world, stacks(world, "a", "b", "c"));

@@ -216,3 +216,28 @@ describe("volumes that another manager made under a stack's name", () => {
       assert.deepEqual(await volumes(world), ["_more", "_peer"]);
     }));
 });
+
+describe("volumes and networks that a stack's release calls external", () => {
+  it("stay when the stack is destroyed, although it made them, and the plan and the run say why", () =>
+    inWorld("fake", async (world) => {
+      const name = `${world.stack}_store`;
+      const file = (store: Part) => ({
+        "compose.yaml": composeFile({ web: service({ volumes: ["store:/d"] }) }, {
+          volumes: { store },
+        }),
+      });
+      await commit(world, file({}));
+      await pollTo(world, "succeeded");
+      await commit(world, file({ external: true, name }));
+      await pollTo(world, "succeeded");
+      await commit(world, {}, { destroy: true });
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.ok(out.includes(`; keeps volume ${name}: release 2 calls it external`), out);
+      const { deployments: [end] = [] } = await pollTo(world, "succeeded");
+      assert.equal(
+        end?.message,
+        `destroyed; kept volume ${name}: release 2 calls it external`,
+      );
+      assert.deepEqual(await volumes(world), ["_store"]);
+    }));
+});

@@ -18,6 +18,7 @@ import {
 import {
   isStackwrightError,
   plainOwner,
+  type Release,
   requireNotHeld,
   type StackKey,
   type StackwrightError,
@@ -31,6 +32,7 @@ import { managesServices } from "../decide/manages_services.ts";
 import { observeAnyway } from "../stack_mode.ts";
 import { requireOwner } from "./require_owner.ts";
 import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
+import { keptNames } from "../owner/kept_names.ts";
 import { endRunsWith } from "../owner/end_others_runs.ts";
 import { partsOf } from "../owner/own_things.ts";
 import { keeping } from "../owner/whose.ts";
@@ -54,9 +56,9 @@ export async function finishDestroy(
   const removeVolumes = options["removeVolumes"] === true ||
     (current?.swarm !== undefined && options["keepsStackVolumes"] !== true);
   const { host: { engine }, clock, options: { reachedAs } } = parts;
-  const services = current === undefined ? [] : parts.ledger.services(current);
   const seen = current === undefined ? partsOf(await observeAnyway(parts, key, signal)) : [];
   const claim = withSeen(claimOf(parts.ledger, key, { reachedAs }), seen);
+  const whyKept = keeping(claim, await keptNames(parts.ledger, key));
   const requireStill = () => {
     requireNotHeld(key, parts.ledger.holds.get(key), "removed further");
     if (by === undefined) return;
@@ -71,7 +73,7 @@ export async function finishDestroy(
       onImagesLeft(error);
     })
     : undefined;
-  const destroy = { key, removeVolumes, requireStill, whyKept: keeping(claim) };
+  const destroy = { key, removeVolumes, requireStill, whyKept };
   await endRunsWith(parts, destroy, isManager ? ANYHOW : ["containers"], signal);
   const own = await destroyStack(engine, {
     ...destroy,
@@ -80,7 +82,7 @@ export async function finishDestroy(
     removeImages: images !== undefined,
     ...images,
     onImagesLeft,
-    dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
+    dependsOn: dependenciesOf(current === undefined ? [] : parts.ledger.services(current)),
   }, signal);
   const ofSwarm = isManager
     ? await destroyServices({ engine, clock }, destroy, signal)
@@ -101,6 +103,10 @@ export async function finishDestroy(
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return data;
+}
+
+function dependenciesOf(services: Release["services"]): Destroy["dependsOn"] {
+  return Object.fromEntries(services.map((each) => [each.name, each.dependsOn]));
 }
 
 /**

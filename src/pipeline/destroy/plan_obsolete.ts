@@ -18,15 +18,13 @@ import type { OpenedSource } from "../open_source.ts";
 import { whyLeftAlone } from "../owner/own_stack.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isNewer } from "./is_newer.ts";
+import { asRemoval, type Removal } from "./obsolete_removal.ts";
 
 /** A run whose source was opened, as far as what it does not name any more depends on it. */
 export type ObsoleteRun = Pick<
   OpenedSource,
   "request" | "configuration" | "expansion" | "trigger" | "origin" | "passes"
 >;
-
-/** A stack that is to be removed. */
-export type Removal = ObsoleteVerdict & { readonly kind: "remove" };
 
 /** A stack that nothing names any more, and that stays. */
 export type Kept = ObsoleteVerdict & { readonly kind: "keep" };
@@ -68,7 +66,8 @@ export async function planObsolete(
     complete: failures.length === 0,
   });
   const verdicts = await allInTurns(chosen, (each) => unlessKept(parts, each, named, signal));
-  const removals = verdicts.filter((each) => each.kind === "remove");
+  const removals = verdicts.filter((each) => each.kind === "remove")
+    .map((each) => asRemoval(parts, each, named));
   const permitted = permitsRemovals({
     removals: removals.map((each) => each.stack.key),
     owned: discovered.length,

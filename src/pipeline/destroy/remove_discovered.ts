@@ -1,25 +1,17 @@
-import { dataText } from "../../deploy/mod.ts";
-import {
-  formatStackKey,
-  ownerFrom,
-  type Revision,
-  type StackKey,
-  type TargetEnd,
-} from "../../model/mod.ts";
+import { formatStackKey, ownerFrom, type Revision, type StackKey } from "../../model/mod.ts";
 import { stage } from "../../prepare/mod.ts";
 import { otherOwner, recordedOwner } from "../../record/mod.ts";
 import { deploying } from "../../system/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
-import { isOvertaken, nothingToDestroy } from "../act.ts";
+import { isOvertaken } from "../act.ts";
 import { remembering } from "../decide/remembering.ts";
 import { leave, skip, waiting } from "../decision.ts";
-import { destroyTarget } from "../destroy_target.ts";
 import { personHold } from "../hold.ts";
 import { partsFor, type PipelineParts } from "../parts.ts";
 import type { OpenedSource } from "../open_source.ts";
 import { noteDeferred, windowHold } from "../sync_gate.ts";
 import { outwaitProcess, untilSettled, whileOwned } from "../waits.ts";
-import type { Removal } from "./plan_obsolete.ts";
+import { destroyObsolete, type Removal } from "./obsolete_removal.ts";
 import {
   type AttemptedRemoval,
   removalAgain,
@@ -123,24 +115,4 @@ function changedMeanwhile({ name }: StackKey): ReturnType<typeof skip> {
     "superseded",
     `${name} was changed meanwhile: what did that, or the next run, decides`,
   );
-}
-
-async function destroyObsolete(
-  parts: PipelineParts,
-  { run, removal, because, since }: Pick<RemovalWork, "run" | "removal" | "because"> & {
-    readonly since: string;
-  },
-  signal: AbortSignal,
-): Promise<TargetEnd | "moved"> {
-  const { stack: found, stack: { key }, removeVolumes, removeImages } = removal;
-  const what = { removeVolumes, removeImages };
-  const decided = { by: ownerFrom(run.configuration), found, what, since };
-  const deleted = await destroyTarget(parts, key, decided, signal);
-  if (deleted === "moved") return deleted;
-  if (deleted !== undefined) {
-    const message = `removed: ${because}${dataText("deleted", deleted)}`;
-    return { status: "succeeded", message };
-  }
-  parts.ledger.discovered.remove(key);
-  return nothingToDestroy(key);
 }

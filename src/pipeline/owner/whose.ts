@@ -113,10 +113,17 @@ export function whoseThing({ kind, name, labels }: ThingOfStack, claim: Claim): 
     : whose(readMark(labels), claim, kind === "volume" ? name : undefined);
 }
 
-/** As {@link whyKept}, of anything with a stack's name: what is nobody's goes, unless it may be data. */
-export function keeping(claim: Claim): NonNullable<Destroy["whyKept"]> {
+/**
+ * As {@link whyKept}, of anything with a stack's name: what is nobody's goes, unless it may be data. Of what
+ * is the stack's, `byName` tells why it stays all the same.
+ */
+export function keeping(
+  claim: Claim,
+  byName: NonNullable<Destroy["whyKept"]> = () => undefined,
+): NonNullable<Destroy["whyKept"]> {
   return (thing, kind) => {
     const judged = whoseThing({ ...thing, kind }, claim);
-    return kind !== "volume" && judged.kind === "nobodys" ? undefined : whyKept(judged);
+    const why = kind !== "volume" && judged.kind === "nobodys" ? undefined : whyKept(judged);
+    return why ?? byName(thing, kind);
   };
 }

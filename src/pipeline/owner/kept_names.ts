@@ -1,0 +1,45 @@
+import { fitsTemplate, resourcesOf } from "../../compose/mod.ts";
+import type { Destroy } from "../../deploy/mod.ts";
+import { formatStackKey, LABELS, type StackKey } from "../../model/mod.ts";
+import type { Ledger, RecordedRelease } from "../../record/ledger.ts";
+import { createPauses } from "../../system/mod.ts";
+import { modelOf } from "./claim.ts";
+
+/**
+ * Why things that were made for a stack stay when it goes, by what releases say of their names: its own
+ * calls them external now, which is how data is kept from `down --volumes`; or another stack of its context
+ * defines or mounts the volume, which starts with the data of this one, as after a rename.
+ */
+export async function keptNames(
+  ledger: Pick<Ledger, "current" | "currents" | "history" | "open">,
+  key: StackKey,
+): Promise<NonNullable<Destroy["whyKept"]>> {
+  const isOwn = (each: RecordedRelease) => formatStackKey(each.key) === formatStackKey(key);
+  const others = ledger.currents(key.context).filter((each) => !isOwn(each));
+  // The last one may have failed, and tells what its author wants all the same.
+  const own = [ledger.current(key), ledger.history(key, 1)[0]].flatMap((each) => each ?? []);
+  const reasons = { network: new Map<string, string>(), volume: new Map<string, string>() };
+  const pauses = createPauses(1);
+  for (const release of [...others, ...own]) {
+    await pauses.after(1);
+    const model = modelOf(ledger, release) ?? {};
+    for (const [kind, kinds] of [["network", "networks"], ["volume", "volumes"]] as const) {
+      for (const { name, external } of resourcesOf(model, kinds)) {
+        const says = external ? "calls it external" : "defines it";
+        if (!isOwn(release)) {
+          if (kind === "volume") reasons.volume.set(name, `stack ${release.key.name} ${says}`);
+        } else if (external) reasons[kind].set(name, `release ${release.number} ${says}`);
+      }
+    }
+  }
+  const templates = [...reasons.volume].filter(([name]) => name.includes("{{"));
+  return ({ name, labels }, kind) => {
+    if (kind !== "network" && kind !== "volume") return undefined;
+    // A release calls the copies of its own files external.
+    if (labels[LABELS.files] !== undefined) return undefined;
+    const byTemplate = kind === "volume"
+      ? templates.find(([written]) => fitsTemplate(written, name))?.[1]
+      : undefined;
+    return reasons[kind].get(name) ?? byTemplate;
+  };
+}

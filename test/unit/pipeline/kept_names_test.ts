@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { LABELS, type Release, stackKey } from "../../../src/model/mod.ts";
+import { asRemoval } from "../../../src/pipeline/destroy/obsolete_removal.ts";
+import { keptNames } from "../../../src/pipeline/owner/kept_names.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "../record/releases.ts";
+
+const SHOP = stackKey("", "shop");
+const OWN = { name: "shop_own" };
+const EXTERNAL = { name: "shop_store", external: true };
+
+/** A ledger in which each of these models is a deployed release, one after the other. */
+function ledgerOf(
+  ...models: readonly (readonly [name: string, model: object, swarm?: Release["swarm"]])[]
+) {
+  const ledger = createMemoryLedger(createFakeClock());
+  for (const [name, more, swarm] of models) {
+    const release = releaseOf(stackKey("", name), "a".repeat(40));
+    const model = { ...release.model, ...more };
+    const intent = ledger.beginDeploy({ ...release, model, ...(swarm && { swarm }) });
+    ledger.deployed(intent, {}, "");
+  }
+  return ledger;
+}
+
+describe("keptNames()", () => {
+  it("keeps what the stack's own release calls external, but copies of its files", async () => {
+    const why = await keptNames(
+      ledgerOf(
+        ["shop", { volumes: { store: { name: "shop_store" } } }],
+        ["shop", { volumes: { store: EXTERNAL, own: OWN }, networks: { n: EXTERNAL } }],
+      ),
+      SHOP,
+    );
+    const thing = (name: string, labels = {}) => ({ name, labels });
+    const told = "release 2 calls it external";
+    assert.equal(why(thing("shop_store"), "volume"), told);
+    assert.equal(why(thing("shop_store"), "network"), told);
+    assert.equal(why(thing("shop_store"), "container"), undefined);
+    assert.equal(why(thing("shop_own"), "volume"), undefined);
+    assert.equal(why(thing("shop_store", { [LABELS.files]: "shop_store" }), "volume"), undefined);
+  });
+
+  it("keeps volumes that other stacks of the context name, and no networks", async () => {
+    const ledger = ledgerOf(
+      ["shop", { volumes: { own: OWN } }],
+      ["one", { volumes: { v: OWN }, networks: { n: { name: "shop_n" } } }],
+      ["two", { volumes: { v: EXTERNAL, t: { name: "s-{{.Node.Hostname}}" } } }],
+    );
+    const why = await keptNames(ledger, SHOP);
+    const ask = (name: string) => why({ name, labels: {} }, "volume");
+    assert.equal(ask("shop_own"), "stack one defines it");
+    assert.equal(ask("shop_store"), "stack two calls it external");
+    assert.equal(ask("s-node1"), "stack two defines it");
+    assert.equal(ask("shop_other"), undefined);
+    assert.equal(why({ name: "shop_n", labels: {} }, "network"), undefined);
+    const elsewhere = await keptNames(ledger, stackKey("other", "shop"));
+    assert.equal(elsewhere({ ...OWN, labels: {} }, "volume"), undefined);
+  });
+});
+
+describe("asRemoval()", () => {
+  const policy = { delete: true, removeVolumes: true, removeImages: true };
+  const owner = { source: "a", target: "", reference: "refs/heads/main" };
+  const stack = { key: SHOP, owner, repository: "a", directory: "shop", policy };
+  const verdict = { kind: "remove", stack, removeVolumes: true, removeImages: true } as const;
+  const named = [stackKey("", "one"), stackKey("", "fresh"), stackKey("other", "else")];
+
+  it("keeps the data where the run names a stack that was never deployed, as after a rename", () => {
+    const ledger = ledgerOf(["shop", {}], ["one", {}]);
+    assert.match(
+      asRemoval({ ledger }, verdict, named).keepsData ?? "",
+      /^fresh is named now .* rename/,
+    );
+    assert.equal(asRemoval({ ledger }, verdict, named.slice(0, 1)).keepsData, undefined);
+    assert.equal(asRemoval({ ledger }, verdict, named.slice(2)).keepsData, undefined);
+  });
+
+  it("has nothing to keep where none would be deleted", () => {
+    const keeping = { ...verdict, removeVolumes: false };
+    const ofContainers = { ledger: ledgerOf(["shop", {}]) };
+    const ofSwarm = { ledger: ledgerOf(["shop", {}, {}]) };
+    assert.equal(asRemoval(ofContainers, keeping, named).keepsData, undefined);
+    assert.notEqual(asRemoval(ofSwarm, keeping, named).keepsData, undefined);
+  });
+});
