@@ -11,7 +11,7 @@ import { type ChangedNetwork, changedNetworks } from "./changed_networks.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { changedNames, keptDependents, type KeptServices } from "./kept_services.ts";
 import { replaceLost } from "./lost_networks.ts";
-import { removeNetworks, withNewNetworks } from "./new_networks.ts";
+import { remadeBy, removeNetworks, withNewNetworks } from "./new_networks.ts";
 import type { Rollout, RolloutParts } from "./rollout_words.ts";
 import { pointTags } from "./point_tags.ts";
 import { readiness } from "./readiness.ts";
@@ -64,15 +64,18 @@ export async function applyRelease(
     ? keptDependents(changed, release.services, observed)
     : new Map<string, string>();
   const stops = (step: ApplyStep) => onStop(mayStop(step, observed));
-  if (networks.length > 0) {
-    parts.progress(`making ${fewOf(networks.map((each) => each.name))} anew`);
-    await removeNetworks(parts.engine, networks, { release, services, onStop }, signal);
-  }
+  const remade = remadeBy(networks, steps.before, release.model);
+  const remake = async (step?: ApplyStep) => {
+    const gone = remade.get(step) ?? [];
+    if (gone.length > 0) parts.progress(`making ${fewOf(gone.map((each) => each.name))} anew`);
+    await removeNetworks(parts.engine, gone, { release, services, onStop }, signal);
+  };
+  await remake();
   for (const step of steps.before) {
     stops(step);
     // Stopping old containers may take long: other deployments may use the slot meanwhile.
     const onEnding = step === steps.before.at(-1) ? () => parts.slot.leave() : undefined;
-    await carryOut({ ...stepParts, onEnding }, work, step, deadline, signal);
+    await carryOut({ ...stepParts, onEnding, remake }, work, step, deadline, signal);
   }
   const seen = await waitHealthy({
     engine: parts.engine,
@@ -167,6 +170,8 @@ interface StepParts extends RolloutParts {
   /** Called when a step that replaces by update rules has only old containers left to stop. */
   readonly onEnding?: (() => void) | undefined;
   readonly watchMsOf: (service: string) => number;
+  /** Frees the names of the networks that a step makes anew; none by default. */
+  readonly remake?: (step: ApplyStep) => Promise<void>;
 }
 
 async function carryOut(
@@ -216,6 +221,7 @@ async function carryOut(
         parts.requireAllowed(onDisk, within, starts);
       const how = { key, call, built, requireAllowed, timeoutMs, progress };
       const changes = { ...step, ...rules, ...how };
+      await parts.remake?.(step);
       await parts.backend.up(changes, signal);
     }
   }

@@ -3,6 +3,7 @@ import { isOneOff } from "../docker/containers.ts";
 import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
+  type ComposeModel,
   errors,
   fewOf,
   type ObservedContainer,
@@ -12,6 +13,7 @@ import {
   type StackwrightError,
   withFollowers,
 } from "../model/mod.ts";
+import type { ApplyStep } from "./apply_steps.ts";
 import type { ChangedNetwork } from "./changed_networks.ts";
 import { inServiceOrder } from "./in_service_order.ts";
 import { isDown } from "./left_orphans.ts";
@@ -29,9 +31,8 @@ export function withNewNetworks(
   const changed = plans.map((plan): ServicePlan => {
     const service = release.services.find((each) => each.name === plan.name);
     const used = objectAt(serviceOf(release.model, plan.name), "networks");
-    const because = networks.filter(({ key }) => key in used).map(({ name, changed }) =>
-      `network ${name} is made anew, with another ${fewOf(changed)}`
-    );
+    const because = networks.filter(({ key }) => Object.hasOwn(used, key))
+      .map(({ name, changed }) => `network ${name} is made anew, with another ${fewOf(changed)}`);
     const isNew = plan.action === "create" || plan.action === "remove";
     if (because.length === 0 || isNew || service?.expectation.replicas === 0) return plan;
     const before = plan.action === "recreate" ? plan.because : [];
@@ -100,8 +101,31 @@ function refusal({ key, name, changed }: ChangedNetwork, why: string): Stackwrig
 }
 
 /**
- * Stops all containers of networks that are made anew, dependents first, and removes the networks;
- * compose makes them with the first service that needs them. The containers stay, with their
+ * The changed networks by the step that makes them anew, the first one with a service in them. Until
+ * then they stay, with all who use them: what runs before, like a migration that others wait for, may
+ * take long, and somebody else could take the name of a network that is gone. Under `undefined` are
+ * those that no step makes.
+ */
+export function remadeBy(
+  networks: readonly ChangedNetwork[],
+  steps: readonly ApplyStep[],
+  model: ComposeModel,
+): ReadonlyMap<ApplyStep | undefined, readonly ChangedNetwork[]> {
+  const first = new Map<string, ApplyStep>();
+  for (const step of steps) {
+    const services = step.kind === "up" ? Object.keys(step.scale) : [];
+    for (const each of services) {
+      for (const key of Object.keys(objectAt(serviceOf(model, each), "networks"))) {
+        first.getOrInsert(key, step);
+      }
+    }
+  }
+  return Map.groupBy(networks, ({ key }) => first.get(key));
+}
+
+/**
+ * Stops all containers of networks that are made anew, dependents first, and removes the networks,
+ * right before the step that makes them: see {@link remadeBy}. The containers stay, with their
  * anonymous volumes, until they are replaced.
  *
  * Throws `conflict` when somebody else's container was connected in between, and what the engine does.

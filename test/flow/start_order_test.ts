@@ -57,6 +57,29 @@ for (const engine of await engines()) {
         assert.equal((await states(world))["app-1"], "running");
       }));
 
+    it("a job that fails leaves a network that changes, and who uses it, as they were", () =>
+      inWorld(engine, async (world) => {
+        world.fake?.setBehaviour("migrate", { exit: 4, afterMs: 100 });
+        const wait = waitsFor("migrate", "service_completed_successfully");
+        const networks = (internal: boolean) => ({ networks: { inner: { internal } } });
+        const web = app("1", { networks: ["inner"] });
+        await commit(world, { "compose.yaml": composeFile({ web }, networks(false)) });
+        await pollTo(world, "succeeded");
+        const shown = async () => [
+          await docker(world, "network", "inspect", "--format", "{{.Id}}", `${world.stack}_inner`),
+          await instant(world, "web", "StartedAt"),
+        ];
+        const before = await shown();
+        await commit(world, {
+          "compose.yaml": composeFile({
+            web: app("1", { networks: ["inner"], ...wait }),
+            migrate: service({ command: ["sh", "-c", "exit 4"], network_mode: "none" }),
+          }, networks(true)),
+        });
+        await pollTo(world, "failed");
+        assert.deepEqual(await shown(), before);
+      }));
+
     it("a new service waits for a replaced one to be healthy, in a rollback too", () =>
       inWorld(engine, async (world) => {
         world.fake?.setBehaviour("db", { health: "healthy", afterMs: 300 });

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { removeNetworks, requireNoStrangers, withNewNetworks } from "../../../src/deploy/mod.ts";
+import {
+  remadeBy,
+  removeNetworks,
+  requireNoStrangers,
+  withNewNetworks,
+} from "../../../src/deploy/mod.ts";
+import type { ApplyStep } from "../../../src/deploy/apply_steps.ts";
 import { isStackwrightError, type ServiceAction } from "../../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { ALWAYS, releaseOf, serviceOf } from "./releases.ts";
@@ -53,6 +59,12 @@ describe("withNewNetworks()", () => {
     assert.match(String(newPlans()[0]?.because), /shop_inner is made anew, with another internal/);
   });
 
+  it("replaces nobody for a network called like what every object has", () => {
+    const odd = { ...INNER, key: "constructor" };
+    const context = { release: RELEASE, observed: { containers: [] } };
+    assert.deepEqual(withNewNetworks(PLANS, [odd], context), PLANS);
+  });
+
   it("leaves all as it is where no network changes", () => {
     const context = { release: RELEASE, observed: { containers: [] } };
     assert.deepEqual(withNewNetworks(PLANS, [], context), PLANS);
@@ -103,6 +115,27 @@ describe("requireNoStrangers(), of what runs once", () => {
   });
 
   it("does not mind what has ended", () => check({ ...dump, state: "exited" as const }));
+});
+
+describe("remadeBy()", () => {
+  const up = (...names: string[]): ApplyStep => ({
+    kind: "up",
+    mode: "replace",
+    scale: Object.fromEntries(names.map((each) => [each, 1])),
+    noStart: false,
+  });
+
+  it("is the first step with a service in the network, none where nobody is in it", () => {
+    const [stop, other, app, db] = [
+      { kind: "stop", services: ["app"] } as const,
+      up("other"),
+      up("sharer", "app"),
+      up("db"),
+    ];
+    const nobodys = { ...INNER, key: "constructor" };
+    const found = remadeBy([INNER, nobodys], [stop, other, app, db], RELEASE.model);
+    assert.deepEqual([...found], [[app, [INNER]], [undefined, [nobodys]]]);
+  });
 });
 
 describe("removeNetworks()", () => {
