@@ -5,7 +5,7 @@ import {
   type ObservedContainer,
   withoutEnd,
 } from "../model/mod.ts";
-import { containerName } from "./built_names.ts";
+import { ASIDE, containerName } from "./built_names.ts";
 import { type Claims, portHolders } from "./clashing.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, serviceOf, textAt } from "./model.ts";
 import { resourceName } from "./resources.ts";
@@ -55,7 +55,7 @@ export function clashes(
   others: readonly ObservedContainer[],
 ): string[] {
   const holdersOf = portHolders(others);
-  const named = Map.groupBy(others, ({ name }) => name);
+  const named = Map.groupBy(others, (each) => nameFor(model, each));
   const found: string[] = [];
   for (const name of services) {
     if (found.length >= MOST_TOLD) break;
@@ -66,10 +66,19 @@ export function clashes(
     for (const [other, { port, protocol }] of holdersOf(ports)) {
       if (found.length < MOST_TOLD) found.push(needs(`port ${port}/${protocol}`, other, "holds"));
     }
-    const same = (named.get(containerName(model, name, 1)) ?? []).slice(0, MOST_TOLD);
-    for (const other of same) found.push(needs(`the container name ${other.name}`, other, "has"));
+    const wanted = containerName(model, name, 1);
+    const same = (named.get(wanted) ?? []).slice(0, MOST_TOLD);
+    for (const other of same) found.push(needs(`the container name ${wanted}`, other, "has"));
   }
   return found;
+}
+
+/**
+ * The name that a container has, or that it left for the moment and its successor gets: while another
+ * stack replaces a container nobody has that name, and whoever took it would keep the stack from it.
+ */
+function nameFor(model: ComposeModel, { name, labels }: ObservedContainer): string {
+  return labels[COMPOSE_LABELS.project] === model["name"] ? name : name.replace(ASIDE, "");
 }
 
 /** Clashes that are told: each of 500 services may clash with each of 50,000 containers. */

@@ -42,7 +42,7 @@ export async function applyRelease(
   { watchesKept, onStop, onFailed }: Watch,
   signal: AbortSignal,
 ): Promise<ObservedStack | undefined> {
-  const { release, tree } = asked.next;
+  const { next: { release, tree }, way = "forward" } = asked;
   await parts.slot.takeAgain(signal);
   const deadline = new Date(parts.clock.now().getTime() + asked.timeoutSeconds * 1000);
   const observed = await clearHalfReplaced(parts.engine, release.key, signal);
@@ -51,7 +51,6 @@ export async function applyRelease(
   const complete = await replaceLost(parts.engine, asked.services, from, signal);
   const services = withNewNetworks(complete, networks, { release, observed });
   const work = { ...asked, services };
-  const { way = "forward" } = asked;
   const previousModel = () => asked.previous?.release.model;
   const question = { release, services, observed, previousModel, way, remade: networks };
   const updates = await findUpdates(parts.engine, question, signal);
@@ -64,13 +63,8 @@ export async function applyRelease(
     ? keptDependents(changed, release.services, observed)
     : new Map<string, string>();
   const stops = (step: ApplyStep) => onStop(mayStop(step, observed));
-  const remade = remadeBy(networks, steps.before, release.model);
-  const remake = async (step?: ApplyStep) => {
-    const gone = remade.get(step) ?? [];
-    if (gone.length > 0) parts.progress(`making ${fewOf(gone.map((each) => each.name))} anew`);
-    await removeNetworks(parts.engine, gone, { release, services, onStop }, signal);
-  };
-  await remake();
+  const remake = remaking(parts, { ...work, networks, onStop }, steps.before);
+  await remake(signal);
   for (const step of steps.before) {
     stops(step);
     // Stopping old containers may take long: other deployments may use the slot meanwhile.
@@ -127,6 +121,22 @@ async function networksToRemake(
   return changedNetworks(release.model, existing, () => previous.release.model);
 }
 
+/** Frees the names of the networks that a step makes anew; without one, of those that none makes. */
+function remaking(
+  { engine, progress }: RolloutParts,
+  { next: { release }, services, networks, onStop }: Rollout & Pick<Watch, "onStop"> & {
+    readonly networks: readonly ChangedNetwork[];
+  },
+  steps: readonly ApplyStep[],
+) {
+  const remade = remadeBy(networks, steps, release.model);
+  return async (signal: AbortSignal, step?: ApplyStep): Promise<void> => {
+    const gone = remade.get(step) ?? [];
+    if (gone.length > 0) progress(`making ${fewOf(gone.map((each) => each.name))} anew`);
+    await removeNetworks(engine, gone, { release, services, onStop }, signal);
+  };
+}
+
 /** Ids of running containers that a step may stop. */
 function mayStop(step: ApplyStep, { containers }: ObservedStack): string[] {
   if (step.kind === "wait" || step.kind === "signal") return [];
@@ -171,7 +181,7 @@ interface StepParts extends RolloutParts {
   readonly onEnding?: (() => void) | undefined;
   readonly watchMsOf: (service: string) => number;
   /** Frees the names of the networks that a step makes anew; none by default. */
-  readonly remake?: (step: ApplyStep) => Promise<void>;
+  readonly remake?: (signal: AbortSignal, step: ApplyStep) => Promise<void>;
 }
 
 async function carryOut(
@@ -198,7 +208,9 @@ async function carryOut(
     }
     case "up": {
       const services = Object.keys(step.scale);
-      if (step.mode === "complete") await mendContainers(engine, release, services, signal);
+      const refused = step.mode === "complete"
+        ? await mendContainers(engine, release, services, signal)
+        : undefined;
       // Another stack may have built a different image under the same name since.
       const pulled = new Set(
         release.services.filter((each) => !each.builds).map((each) => each.name),
@@ -221,8 +233,9 @@ async function carryOut(
         parts.requireAllowed(onDisk, within, starts);
       const how = { key, call, built, requireAllowed, timeoutMs, progress };
       const changes = { ...step, ...rules, ...how };
-      await parts.remake?.(step);
+      await parts.remake?.(signal, step);
       await parts.backend.up(changes, signal);
+      if (refused !== undefined) throw refused;
     }
   }
 }

@@ -51,11 +51,11 @@ for (const engine of await engines()) {
           "POST /networks/disconnect",
           "POST /networks/connect",
           "POST /containers/rename",
+          "POST /containers/rename",
           "POST /networks/disconnect",
           "POST /networks/connect",
           "POST /containers/stop",
           "DELETE /containers",
-          "POST /containers/rename",
         ]);
         const second = await ids(world);
         assert.deepEqual(Object.keys(second), ["web-1"]);
@@ -92,9 +92,9 @@ for (const engine of await engines()) {
             "POST /containers/create",
             "POST /containers/start",
             "POST /containers/rename",
+            "POST /containers/rename",
             "POST /containers/stop",
             "DELETE /containers",
-            "POST /containers/rename",
           ]);
         }
         assert.deepEqual(await states(world), { "web-1": "running" });

@@ -4,9 +4,11 @@ import {
   COMPOSE_LABELS,
   type ComposeModel,
   isOurs,
+  isStackwrightError,
   type ObservedContainer,
   own,
   type Release,
+  type StackwrightError,
   wantedName,
 } from "../../model/mod.ts";
 import { ASIDE, claimsOf, servicesOf } from "../../compose/mod.ts";
@@ -61,17 +63,30 @@ export const stopServices: OnServices = async (engine, release, services, signal
 
 /**
  * Repairs what compose ignores when it starts services: restores the names of containers that were
- * put aside or renamed by hand, and unpauses paused ones.
+ * put aside or renamed by hand, and unpauses paused ones. Returns the refusal of a name that somebody else
+ * took meanwhile, to be thrown once the containers are started: that they run is worth more.
  */
-export const mendContainers: OnServices = async (engine, release, services, signal) => {
+export const mendContainers: OnServices<StackwrightError | undefined> = async (
+  engine,
+  release,
+  services,
+  signal,
+) => {
   const known = new Map(release.services.map((each) => [each.name, each]));
+  let refused: StackwrightError | undefined;
   for (const container of await containersOf(engine, release, services, signal)) {
     const service = known.get(container.service);
     const wanted = service === undefined ? undefined : wantedName(service, container);
     const name = wanted ?? nameBefore(container);
-    if (name !== container.name) await engine.renameContainer(container.id, name, signal);
+    if (name !== container.name) {
+      await engine.renameContainer(container.id, name, signal).catch((error) => {
+        if (!isStackwrightError(error, "engine_refused")) throw error;
+        refused ??= error;
+      });
+    }
     if (container.state === "paused") await engine.unpauseContainer(container.id, signal);
   }
+  return refused;
 };
 
 function nameBefore({ id, name }: ObservedContainer): string {

@@ -24,7 +24,8 @@ export function isHalfReplaced({ labels, name, state }: ObservedContainer): bool
 /**
  * Clears replacements that an interrupted process left half done, see {@link isHalfReplaced}. The
  * new container is removed while the old one still serves. If the old one is gone or retiring, the
- * new one gets the final name: it serves, and it alone has the anonymous volumes. Call it before
+ * new one gets the final name: it serves, and it alone has the anonymous volumes. A retiring one whose
+ * successor has its name is removed. Call it before
  * planning how to go on; it may be called again, while nobody else works on the stack. Removes hooks of
  * services that compose left behind. Returns the containers afterwards.
  */
@@ -39,6 +40,12 @@ export async function clearHalfReplaced(
   // An engine may tell of any number.
   const byId = Map.groupBy(containers, ({ id }) => nameAside(id, ""));
   const names = new Set(containers.map(({ name }) => name));
+  // Those that only end what they were asked: their successors have their names already.
+  const retiring = containers.flatMap(({ id, name, labels }) => {
+    const replaced = byId.get(nameAside(labels[COMPOSE_LABELS.replaces] ?? "", "")) ?? [];
+    return replaced.filter((each) => each.name === nameAside(id, name));
+  });
+  for (const { id } of retiring) await stopAndRemove(engine, id, signal);
   for (const { id } of hooks) {
     await engine.removeContainer(id, { force: true, volumes: true }, signal);
   }
@@ -57,6 +64,6 @@ export async function clearHalfReplaced(
       await engine.renameContainer(id, name, signal);
     }
   }
-  if (halves.length > 0) return await observe(engine, { key }, signal);
+  if (halves.length + retiring.length > 0) return await observe(engine, { key }, signal);
   return requireFew(key, { containers: containers.filter(isPartOfStack) });
 }

@@ -86,7 +86,8 @@ async function rollService(rolling: Rolling, service: string, signal: AbortSigna
     await eachOf(lot.successors, async (one) => {
       await openGate(rolling, one, signal);
       await retire(rolling, one, signal);
-      await takePlace(work, one, signal);
+      await stopAndRemove(engine, one.replaces.id, signal);
+      work.tell(`Container ${one.name} Recreated`);
     });
   }
   await removeSurplus(work, service, rolling, signal);
@@ -175,13 +176,17 @@ async function openGate(
   }
 }
 
-/** Removes the old container's aliases while it still answers; the new container serves already. */
+/**
+ * Removes the old container's aliases while it still answers; the new container serves already, and gets
+ * the name at once: until the old one has ended, which may take long, somebody else could take it.
+ */
 async function retire(
   { work: { parts: { engine, clock, log } }, keepers }: Rolling,
   { id, name, replaces }: Successor,
   signal: AbortSignal,
 ): Promise<void> {
   await engine.renameContainer(replaces.id, nameAside(id, name), signal);
+  await engine.renameContainer(id, name, signal);
   const details = await engine.inspectContainer(replaces.id, signal);
   if (details === undefined || details.container.state !== "running") return;
   const left = Object.entries(details.endpoints ?? {}).filter(([network]) => keepers.has(network));

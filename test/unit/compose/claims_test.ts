@@ -72,6 +72,18 @@ describe("clashes()", () => {
     assert.deepEqual(clashes(MODEL, ["web"], [taker]), []);
   });
 
+  it("counts a name that another stack's container left for the moment, not one that its own left", () => {
+    const aside = (stack: string) => ({
+      ...runningContainer(stack, "x"),
+      name: "0123456789ab_shop-range-1",
+    });
+    assert.deepEqual(clashes(MODEL, ["range"], [aside("evil")]), [
+      "service range needs the container name shop-range-1, which container " +
+      "0123456789ab_shop-range-1 of project evil has",
+    ]);
+    assert.deepEqual(clashes(MODEL, ["range"], [aside("shop")]), []);
+  });
+
   it("leaves a range of ports to the engine, and services that are not started alone", () => {
     const held = { address: "0.0.0.0", port: 9001, protocol: "tcp" };
     assert.deepEqual(clashes(MODEL, ["range"], [holding(held)]), []);

@@ -114,6 +114,13 @@ describe("clearHalfReplaced()", () => {
     ]);
   });
 
+  it("removes a predecessor that only ends what it was asked, whose name its successor has", async () => {
+    const id = "2".repeat(64);
+    const retiring = { ...old, name: nameAside(id, "shop-web-1") };
+    const successor = { id, name: "shop-web-1", state: "running" } as const;
+    assert.deepEqual(await clear([retiring], successor), [`stop ${old.id}`, `remove ${old.id}`]);
+  });
+
   it("gives one that runs alone its name", async () => {
     assert.deepEqual(await clear([], { state: "running" }), ["rename 2 shop-web-1"]);
   });

@@ -131,11 +131,11 @@ describe("services that are replaced by rules", () => {
       "disconnect web100000000_shop-web-1-id from shop_default",
       "connect web100000000_shop-web-1-id to shop_default as shop-web-1 web",
       "rename web100000000 web100000000_shop-web-1",
+      "rename web100000000_shop-web-1-id shop-web-1",
       "disconnect web100000000 from shop_default",
       "connect web100000000 to shop_default",
       "stop web100000000",
       "remove web100000000",
-      "rename web100000000_shop-web-1-id shop-web-1",
     ]);
   });
 
