@@ -17,6 +17,7 @@ import { pointTags } from "./point_tags.ts";
 import { readiness } from "./readiness.ts";
 import type { ComposeStarts, FailedUpdate } from "./backend.ts";
 import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
+import { tryNetworks } from "./try_networks.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 import { watchPeriod } from "./update/update_config.ts";
 
@@ -107,10 +108,13 @@ function stepsOf(work: Rollout, { containers }: ObservedStack, rolled: ReadonlyS
   });
 }
 
-/** Networks to make anew; none without an earlier release to restore: containers are stopped. */
+/**
+ * Networks to make anew, which the engine accepts: what ran before was accepted, and has to come back.
+ * None without an earlier release to restore, since containers are stopped.
+ */
 async function networksToRemake(
-  { engine }: RolloutParts,
-  { next: { release }, previous }: Rollout,
+  { engine, clock }: RolloutParts,
+  { next: { release }, previous, way = "forward" }: Rollout,
   signal: AbortSignal,
 ): Promise<ChangedNetwork[]> {
   if (previous === undefined) return [];
@@ -118,7 +122,9 @@ async function networksToRemake(
     { [COMPOSE_LABELS.project]: release.key.name },
     signal,
   );
-  return changedNetworks(release.model, existing, () => previous.release.model);
+  const changed = changedNetworks(release.model, existing, () => previous.release.model);
+  if (way === "forward") await tryNetworks({ engine, clock }, changed, release.model, signal);
+  return changed;
 }
 
 /** Frees the names of the networks that a step makes anew; without one, of those that none makes. */

@@ -42,10 +42,16 @@ function scopeOf(driver: string): string {
   return driver === "overlay" ? "swarm" : "local";
 }
 
+const ICC = "com.docker.network.bridge.enable_icc";
+
 function createNetwork({ state, body }: RouteRequest): RouteAnswer {
   const name = asText(body["Name"]);
   if ([...state.networks.values()].some((network) => network.name === name)) {
     throw new Refusal(409, `network with name ${name} already exists`);
+  }
+  const icc = asTexts(body["Options"])[ICC] ?? "true";
+  if (icc !== "true" && icc !== "false") {
+    throw new Refusal(400, `failed to parse ${ICC} value: ${icc} (strconv.ParseBool: parsing)`);
   }
   const id = state.newId();
   const driver = asText(body["Driver"]) || "bridge";

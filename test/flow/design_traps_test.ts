@@ -222,6 +222,33 @@ for (const engine of await decidingEngine()) {
         assert.equal((await shown("hand")).Options[icc], "false");
       }));
 
+    it("what the engine refuses of a network that changes is known while its users run", () =>
+      inWorld(engine, async (world) => {
+        const network = (icc: string) => ({
+          "compose.yaml": composeFile({ web: service({ networks: ["inner"] }) }, {
+            networks: { inner: { driver_opts: { "com.docker.network.bridge.enable_icc": icc } } },
+          }),
+        });
+        const shown = async () => [
+          await docker(world, "network", "ls", "--quiet", "--filter", `name=${world.stack}_inner`),
+          await docker(
+            world,
+            "inspect",
+            "--format",
+            "{{.State.StartedAt}}",
+            `${world.stack}-web-1`,
+          ),
+        ];
+        await commit(world, network("false"));
+        await pollTo(world, "succeeded");
+        const before = await shown();
+        await commit(world, network("2"));
+        const { deployments } = await pollTo(world, "failed");
+        const message = deployments?.[0]?.message ?? "";
+        assert.match(message, /networks.inner: network \S+_inner cannot be made anew .*enable_icc/);
+        assert.deepEqual(await shown(), before);
+      }));
+
     it("a network of other stacks' containers is not made anew, but deployed under another key", () =>
       inWorld(engine, async (world) => {
         const network = (key: string, more: Record<string, unknown>) => ({
