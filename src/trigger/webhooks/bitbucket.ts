@@ -73,8 +73,8 @@ function serverRepository(payload: unknown): WebhookRepository {
 function serverChanges(payload: unknown): WebhookChange[] {
   return listAt(payload, "changes").flatMap((change) => {
     const type = textAt(change, "ref", "type") === "TAG" ? "tag" : "branch";
-    const name = textAt(change, "ref", "id") || textAt(change, "refId");
-    const reference = fullReference(name || textAt(change, "ref", "displayId"), type);
+    const full = textAt(change, "ref", "id") || textAt(change, "refId");
+    const reference = full || fullReference(textAt(change, "ref", "displayId"), type);
     const commit = textAt(change, "toHash");
     const deleted = textAt(change, "type") === "DELETE";
     return reference === "" ? [] : [{ reference, commit: isCommit(commit) ? commit : "", deleted }];

@@ -2,10 +2,13 @@ import { listOf, requestError, type StackwrightError, valueAt } from "../../mode
 
 const LONGEST_TEXT = 2048;
 
-/** The text at a path, trimmed; empty when there is none or when it is too long to be real. */
+/** Blanks that no name of a branch has: without others that one ends in, it would be another branch's. */
+const BLANKS = /^[\t\n\r ]+|[\t\n\r ]+$/g;
+
+/** The text at a path, without {@link BLANKS} around it; empty where there is none, or one too long to be real. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = valueAt(value, ...path);
-  return typeof found === "string" && found.length <= LONGEST_TEXT ? found.trim() : "";
+  return typeof found === "string" && found.length <= LONGEST_TEXT ? found.replace(BLANKS, "") : "";
 }
 
 /** The items of the list at a path; empty when there is no list. */
@@ -18,10 +21,12 @@ export function isCommit(text: string): boolean {
   return /^[0-9a-f]{40,64}$/i.test(text) && !/^0+$/.test(text);
 }
 
-/** The full name of a reference whose type the event tells; full names stay as they are. */
+/**
+ * The full name of a reference that the event tells by its short name and its type. The name alone does
+ * not tell: a branch may be called `refs/tags/v1`, by somebody who may not push tags.
+ */
 export function fullReference(name: string, type: "branch" | "tag"): string {
-  if (name === "" || name.startsWith("refs/")) return name;
-  return `refs/${type === "branch" ? "heads" : "tags"}/${name}`;
+  return name === "" ? "" : `refs/${type === "branch" ? "heads" : "tags"}/${name}`;
 }
 
 /** The error for a payload that its sender's format does not allow. */

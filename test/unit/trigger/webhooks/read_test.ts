@@ -295,6 +295,27 @@ describe("readWebhook() maps", () => {
       pushed(SHOP, "refs/tags/v1", { commit: "" }),
     ],
     [
+      "a branch that is called like a tag as it was created",
+      "github",
+      "create",
+      githubPush({ ref: "refs/tags/v1", ref_type: "branch" }),
+      pushed(SHOP, "refs/heads/refs/tags/v1", { commit: "" }),
+    ],
+    [
+      "a tag that is called like another one as it was created",
+      "github",
+      "create",
+      githubPush({ ref: "refs/tags/v1", ref_type: "tag" }),
+      pushed(SHOP, "refs/tags/refs/tags/v1", { commit: "" }),
+    ],
+    [
+      "a branch whose name is another one's with a no-break space",
+      "github",
+      "push",
+      githubPush({ ref: "refs/heads/main\u00a0" }),
+      pushed(SHOP, "refs/heads/main\u00a0"),
+    ],
+    [
       "a repository as it was created",
       "github",
       "create",
@@ -406,6 +427,16 @@ describe("readWebhook() maps", () => {
       pushed(CLOUD, "refs/tags/v1"),
     ],
     [
+      "a branch of Bitbucket Cloud that is called like a tag",
+      "bitbucket",
+      "repo:push",
+      bitbucketCloudPush([{
+        new: { type: "branch", name: "refs/tags/v1", target: { hash: COMMIT } },
+        old: null,
+      }]),
+      pushed(CLOUD, "refs/heads/refs/tags/v1"),
+    ],
+    [
       "a branch deleted on Bitbucket Cloud",
       "bitbucket",
       "repo:push",
@@ -444,6 +475,17 @@ describe("readWebhook() maps", () => {
         type: "DELETE",
       }]),
       pushed(SERVER, "refs/tags/v1", gone),
+    ],
+    [
+      "a branch of Bitbucket Data Center that is called like a tag, by its short name",
+      "bitbucket",
+      "repo:refs_changed",
+      bitbucketServerPush([{
+        ref: { displayId: "refs/tags/v1", type: "BRANCH" },
+        toHash: COMMIT,
+        type: "ADD",
+      }]),
+      pushed(SERVER, "refs/heads/refs/tags/v1"),
     ],
     [
       "a test of Bitbucket Data Center",
