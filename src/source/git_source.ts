@@ -18,6 +18,7 @@ import { type FirstPart, RevisionFiles } from "./trees/revision_files.ts";
 import { DEFAULTS, type GitSourceOptions, type GitSourceParts } from "./git_source_options.ts";
 import { firstPart } from "./trees/open_submodules.ts";
 import type { TreeJob } from "./trees/tree_job.ts";
+import { TreeTimes } from "./trees/tree_times.ts";
 
 /** The Git source, and the trees it made. */
 export interface GitSourceWithTrees extends Source {
@@ -50,12 +51,17 @@ class GitSource implements GitSourceWithTrees {
   readonly #exports: KeyedLock = createKeyedLock();
   readonly #repositories: Repositories;
   readonly #ancestry = new Ancestry();
-  readonly #files = new RevisionFiles((source) => ({ ...this.#howToExpand(source), fetch: true }));
+  readonly #times: TreeTimes;
+  readonly #files = new RevisionFiles((source, id) => ({
+    ...this.#howToExpand({ source, id }),
+    fetch: true,
+  }));
 
   constructor(parts: GitSourceParts, options: GitSourceOptions) {
     const { commands, clock, files, redactor, dataDir, lender, credentials } = parts;
     this.#parts = parts;
     this.#options = options;
+    this.#times = new TreeTimes(clock);
     this.#layout = createLayout(dataDir);
     this.#lender = lender === undefined ? undefined : createLayout(lender);
     const { tree: pathOf } = this.#layout;
@@ -117,12 +123,13 @@ class GitSource implements GitSourceWithTrees {
       place: this.#place(revision),
       directory,
       trees: this.#layout.trees(revision.source),
-      expand: this.#howToExpand(revision.source),
+      expand: this.#howToExpand(revision),
     };
     const { mostFilesWithoutGit } = this.#options;
     const tree = { files, clock, git: this.#git, log, mostFilesWithoutGit };
     try {
-      await this.#exports.run(directory, () => ensureTree(tree, job, signal), signal);
+      const make = (all: AbortSignal) => ensureTree(tree, job, all);
+      await this.#exports.run(directory, () => job.expand.within(make, signal), signal);
       return directory;
     } catch (error) {
       signal.throwIfAborted();
@@ -149,7 +156,9 @@ class GitSource implements GitSourceWithTrees {
     await this.#access.close();
   }
 
-  #howToExpand(source: SourceLocation): TreeJob["expand"] {
+  #howToExpand(revision: Pick<Revision, "source" | "id">): TreeJob["expand"] {
+    const { source } = revision;
+    const key = this.#layout.tree(revision);
     return {
       submodules: this.#options.submodules,
       mostBytes: this.#options.mostBytes,
@@ -157,6 +166,7 @@ class GitSource implements GitSourceWithTrees {
       open: (directory, name) => this.#repositories.open(directory, name),
       layout: this.#layout,
       source,
+      within: (work, signal) => this.#times.within(key, work, signal),
       check: (url, root) => this.#checkPlace(url, root),
     };
   }

@@ -51,6 +51,8 @@ export interface TestSource {
 export interface TestSourceOptions {
   /** What time it is; the system's by default. */
   readonly now?: () => Date;
+  /** Also what time passes; pauses of up to a second pass at once without it. */
+  readonly clock?: Clock;
   readonly credentials?: Partial<GitCredentials>;
   readonly options?: Partial<GitSourceOptions>;
   readonly dataDir?: string;
@@ -76,7 +78,7 @@ function build(directory: string, settings: TestSourceOptions): TestSource {
   const source = createGitSource({
     commands: recording(started),
     files: systemFiles,
-    clock: { ...impatientClock, now: settings.now ?? impatientClock.now },
+    clock: settings.clock ?? { ...impatientClock, now: settings.now ?? impatientClock.now },
     log: warningLog(warnings),
     redactor,
     dataDir,

@@ -51,6 +51,8 @@ const CACHES: Readonly<Record<string, Held>> = {
   // An id and a few words.
   "source/git/tree_listings.ts": { items: 100, bytes: 300, caches: 100 },
   "source/trees/submodule_paths.ts": { items: 256, bytes: 2 * (2 * 10 * 2048 + 3 * 4096) },
+  // The directory of a tree, and three numbers.
+  "source/trees/tree_times.ts": { items: 1000, bytes: 2 * 4096 },
   // Bytes of an owner's notes, while it is to be forgotten.
   "system/late_forgetting.ts": { items: 1, bytes: 2 * 4 * MIB },
   "system/time_format.ts": { items: 1000, bytes: 200 },

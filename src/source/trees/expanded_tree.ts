@@ -28,6 +28,12 @@ export interface ExpandedTree {
   readonly roots: readonly string[];
 }
 
+/** Runs work within a time of its own, with a signal that ends then, too. */
+export type Within = <T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+) => Promise<T>;
+
 /** Options for reaching submodules. */
 export interface ExpandOptions {
   /** Whether they are exported; otherwise their directories stay empty. */
@@ -42,6 +48,8 @@ export interface ExpandOptions {
   readonly mostBytes: number;
   /** Told about submodules without a URL, which stay empty. */
   readonly onUnknown: (path: string) => void;
+  /** Runs work that may fetch, within the time of the commit: see {@link TreeTimes}. */
+  readonly within: Within;
   /** Refuses paths on this machine that authors may not name; a submodule's has to be below `root`, if any. */
   readonly check: (url: RepositoryUrl, root?: string) => Promise<void>;
 }

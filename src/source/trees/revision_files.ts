@@ -3,8 +3,8 @@ import { createPauses } from "../../system/mod.ts";
 import { tooLargeFile } from "../too_large_file.ts";
 import { withRepair } from "../git/repository.ts";
 import type { TreeEntry } from "../source.ts";
-import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
-import { type PartPath, SubmodulePaths } from "./submodule_paths.ts";
+import type { TreePart } from "./expanded_tree.ts";
+import { type HowToReach, type PartPath, SubmodulePaths } from "./submodule_paths.ts";
 
 /** Cost of one entry of a listing in characters, for the pauses. */
 const ENTRY = 10;
@@ -19,8 +19,7 @@ export interface FirstPart {
 export class RevisionFiles {
   readonly #submodules: SubmodulePaths;
 
-  /** `options` says how the submodules of a source are reached. */
-  constructor(options: (source: SourceLocation) => Omit<ExpandOptions, "onUnknown">) {
+  constructor(options: HowToReach) {
     this.#submodules = new SubmodulePaths(options);
   }
 

@@ -15,11 +15,10 @@ export interface PartPath {
 
 /** Finds the submodules that paths of commits lie in, without a tree on disk. */
 export class SubmodulePaths {
-  readonly #options: (source: CommitSource) => ModuleOptions;
+  readonly #options: HowToReach;
   readonly #parts = new Map<string, TreePart>();
 
-  /** `options` says how the submodules of a source are reached. */
-  constructor(options: (source: CommitSource) => ModuleOptions) {
+  constructor(options: HowToReach) {
     this.#options = options;
   }
 
@@ -36,15 +35,15 @@ export class SubmodulePaths {
     path: string,
     { orIs, signal }: { readonly orIs: boolean; readonly signal: AbortSignal },
   ): Promise<PartPath> {
-    const options = this.#options(source);
+    const options = this.#options(source, first.commit);
     let found: PartPath = { part: first, path };
     for (let level = 0; options.submodules; level++) {
       const { part, part: { repository: { mirror }, commit, prefix } } = found;
       const root = await withRepair(part, signal, () => moduleOn(found, orIs, signal));
       if (root === undefined) return found;
       const key = [mirror.directory, commit, prefix, root.path].join("\0");
-      const next = this.#parts.get(key) ??
-        await openSubmodule(part, { ...root, level }, options, signal);
+      const open = (all: AbortSignal) => openSubmodule(part, { ...root, level }, options, all);
+      const next = this.#parts.get(key) ?? await options.within(open, signal);
       if (next === undefined) return found;
       keepLatest(this.#parts, MOST_PARTS, key, next);
       found = { part: next, path: found.path.slice(root.path.length + 1) };
@@ -53,9 +52,13 @@ export class SubmodulePaths {
   }
 }
 
-type ModuleOptions = Omit<ExpandOptions, "onUnknown">;
-
 type CommitSource = ExpandOptions["source"];
+
+/** Tells how the submodules of a commit of a source are reached. */
+export type HowToReach = (
+  source: CommitSource,
+  commit: string,
+) => Omit<ExpandOptions, "onUnknown">;
 
 /** The first submodule on a path. */
 async function moduleOn(

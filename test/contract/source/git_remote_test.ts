@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { sourceLocation } from "../../../src/source/mod.ts";
@@ -9,6 +11,7 @@ import {
   type GitHttpServer,
   startGitHttpServer,
 } from "../../fakes/git_http_server.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import {
   createTestSource,
@@ -284,6 +287,39 @@ describe("GitSource over http", () => {
       assert.deepEqual(fs.readdirSync(join(full, "lost")), []);
       assert.match(on.warnings[0] ?? "", /submodule lost has no URL/);
       await on.close();
+    });
+
+    it("gives a commit's files up whose submodules' server never ends, also for other stacks", async () => {
+      const asked: (() => void)[] = [];
+      const endless = createServer(() => asked.shift()?.());
+      await new Promise<void>((resolve) => endless.listen(0, "127.0.0.1", resolve));
+      closing.push(() =>
+        new Promise((resolve) => {
+          endless.close(() => resolve());
+          endless.closeAllConnections();
+        })
+      );
+      const { port } = endless.address() as AddressInfo;
+      await repository.submodule("mod", `http://127.0.0.1:${port}/o/x.git`, pinned);
+      const clock = createFakeClock();
+      await source({ ...granted, clock });
+      const revision = await t.resolve(url(), "main");
+      const late = { code: "source_invalid", message: /^the files of the commit, .* 15 minutes/ };
+      const ways = [
+        () => t.source.materialise(revision, never()),
+        () => t.source.read(revision, "mod/lib.txt", never(), 1000),
+      ];
+      for (const way of ways) {
+        const fetching = new Promise<void>((resolve) => asked.push(resolve));
+        const refused = assert.rejects(way(), late);
+        await fetching;
+        await clock.advance(15 * 60_000);
+        await refused;
+        const before = t.count("fetch");
+        for (const again of ways) await assert.rejects(again(), late);
+        assert.equal(t.count("fetch"), before);
+        await clock.advance(5 * 60_000);
+      }
     });
 
     it("refuses paths of this machine, and names the submodule", async () => {
