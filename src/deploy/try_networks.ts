@@ -30,10 +30,12 @@ export async function tryNetworks(
   if (networks.length === 0) return;
   const wanted = wantedNetworks(withPlainDollars(model), await engine.apiVersion(signal));
   const there = await engine.findNetworks(networks.map(({ id }) => id), signal);
+  const bodies = new Map(wanted.map(({ key, body }) => [key, body]));
+  const options = new Map(there.map((each) => [each.id, each.options]));
   for (const { key, id, name } of networks) {
-    const body = wanted.find((each) => each.key === key)?.body;
+    const body = bodies.get(key);
     if (body === undefined || !["bridge", "default"].includes(body.Driver ?? "bridge")) continue;
-    const old = there.find((each) => each.id === id)?.options ?? {};
+    const old = options.get(id) ?? {};
     const Options = Object.fromEntries(
       Object.entries(body.Options ?? {}).filter(([option, value]) =>
         option !== BRIDGE_NAME || old[option] !== value

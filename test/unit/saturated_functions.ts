@@ -11,7 +11,7 @@ import { changedNetworks } from "../../src/deploy/changed_networks.ts";
 import { requireSameVolumes } from "../../src/deploy/changed_volumes.ts";
 import { conditionsOf, conditionState } from "../../src/deploy/conditions.ts";
 import { keptDependents } from "../../src/deploy/kept_services.ts";
-import { requireNoStrangers, withNewNetworks } from "../../src/deploy/new_networks.ts";
+import { remadeBy, requireNoStrangers, withNewNetworks } from "../../src/deploy/new_networks.ts";
 import { pathsBelow } from "../../src/deploy/live_inside.ts";
 import { modelMounts } from "../../src/deploy/moved_mounts.ts";
 import { replaceLost } from "../../src/deploy/lost_networks.ts";
@@ -401,6 +401,11 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     ["s0", "s499"].map((each) =>
       keptDependents(new Set([each]), services, { containers: stopped })
     ),
+  remadeBy: (made) => {
+    const scale = Object.fromEntries(made.release.services.map(({ name }) => [name, 1]));
+    const steps = [{ kind: "up", mode: "replace", scale, noStart: false } as const];
+    return remadeBy(networksOf(made), steps, made.release.model);
+  },
   withNewNetworks: (made) => {
     const { release, stopped: containers } = made;
     const keep = release.services.map(({ name }) => ({

@@ -72,6 +72,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   networksThere: "asks the engine for each thing that it looks at",
   lookForDrift: "asks the engine for each thing that it looks at",
   removeNetworks: "asks the engine for each thing that it looks at",
+  tryNetworks: "asks the engine for each thing that it looks at",
   findOldData: "has pauses of its own",
   startStopped: "asks the engine for each thing that it looks at",
   awaitedJobs: "asks the engine for each thing that it looks at",
