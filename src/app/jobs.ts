@@ -224,6 +224,7 @@ class JobBoard {
   }
 
   #read({ key, service, container, scale, executions, swarm }: FoundJob): ScheduledJob {
+    const noted = this.#parts.ledger.stoppedByJobs.of(key, service).get();
     const job = {
       key,
       service,
@@ -232,7 +233,7 @@ class JobBoard {
       mode: swarm === undefined ? "container" : "swarm",
       id: swarm ?? container.id,
       isRunning: container.state === "running",
-      executions: executions.map(({ id }) => id),
+      executions: [...executions.map(({ id }) => id), ...noted ? [noted.id] : []],
     } as const;
     if (scale === 0) {
       return { ...job, problem: "it is gone, but for a run that goes on to its end" };

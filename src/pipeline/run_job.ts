@@ -183,7 +183,8 @@ function createRun(
     return await withOwnStops(parts, work, spec, within).then(() => files);
   };
   const { clock, log } = parts;
-  const checks = { ready, ...endingBy(parts, key, owner) };
+  const notes = parts.ledger.stoppedByJobs.of(key, found.service);
+  const checks = { ready, notes, ...endingBy(parts, key, owner) };
   const who = recordedOwner(parts.ledger, key)?.source ?? key.name;
   const making: InTurn = (make, within) => jobs.making.run(who, make, within);
   const facts = { ...jobs, making, clock, log, found, spec, progress, owner, ...checks };

@@ -13,7 +13,7 @@ const LAST_GOOD = 2;
 const MOST_AT_ONCE = 10;
 /** Tables whose rows go with a forgotten stack; `shown_trees` and `owners` are kept. */
 const OF_STACK = [
-  ...["pins", "failures", "stops", "holds", "refused_owners"],
+  ...["pins", "failures", "stops", "stopped_by_jobs", "holds", "refused_owners"],
   ...["reconciliations", "drift", "restarts", "intents", "decisions", "releases"],
 ];
 /** Milliseconds for which a destroyed stack is remembered. */

@@ -26,6 +26,7 @@ type StackTable =
   | "restarts"
   | "shown_trees"
   | "stacks"
+  | "stopped_by_jobs"
   | "stops";
 
 /**

@@ -312,4 +312,6 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE owners ADD COLUMN cleared INTEGER NOT NULL DEFAULT 0;
   `,
   FORMER_CONFIGURATIONS,
+  `CREATE TABLE stopped_by_jobs (context TEXT NOT NULL, name TEXT NOT NULL, service TEXT NOT NULL,
+    content TEXT NOT NULL, PRIMARY KEY (context, name, service)) STRICT;`,
 ];

@@ -19,6 +19,7 @@ import { Releases } from "./releases.ts";
 import { RunArchive } from "./run_archive.ts";
 import { ShownTrees } from "./shown_trees.ts";
 import { SourceFailures } from "./source_failures.ts";
+import { StoppedByJobs } from "./stopped_by_jobs.ts";
 import { Stops } from "./stops.ts";
 
 interface LedgerParts extends OpeningOptions {
@@ -45,6 +46,8 @@ export class LedgerTables {
   readonly pins: Pins;
   /** Stacks that a person stopped. */
   readonly stops: Stops;
+  /** What runs of jobs have stopped. */
+  readonly stoppedByJobs: StoppedByJobs;
   /** How stacks react to events of their containers. */
   readonly reconciliations: Reconciliations;
   /** Stacks that a person holds as they are. */
@@ -79,6 +82,7 @@ export class LedgerTables {
     this.decisions = new DecisionLog(this.database, redact);
     this.pins = new Pins(this.database, redact);
     this.stops = new Stops(this.database);
+    this.stoppedByJobs = new StoppedByJobs(this.database);
     this.reconciliations = new Reconciliations(this.database, redact);
     this.service = new ServiceSettings(this.database);
     this.holds = new PersonHolds(this.database, redact, () => parts.clock.now());

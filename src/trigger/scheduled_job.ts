@@ -7,7 +7,7 @@ export interface ScheduledJob extends LabelledJob {
   /** Id of its container, or of its service in a swarm: one that two contexts tell of is on one engine. */
   readonly id: string;
   readonly isRunning: boolean;
-  /** Existing containers that were made for runs; at the start, those of an ended process. */
+  /** Containers that were made for runs, or stopped something for one; at the start, an ended process's. */
   readonly executions: readonly string[];
 }
 

@@ -80,6 +80,7 @@ if (swarm.unavailable !== undefined) {
         auth: () => Promise.resolve(""),
         ready: () => Promise.resolve([]),
         requireStartable: () => Promise.resolve(),
+        notes: { get: () => undefined, set() {}, remove() {} },
       };
       return { run: new JobRun(facts, swarmJobs(facts)), found };
     }

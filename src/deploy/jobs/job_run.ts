@@ -24,6 +24,21 @@ export interface JobOrder {
   readonly maxSeconds?: number;
 }
 
+/** A run in the job's own container or service that an ended process has left, and what it stopped. */
+interface LeftRun {
+  readonly id: string;
+  readonly stops: readonly unknown[];
+  readonly mayRun: boolean;
+}
+
+/** Port for the record of what a run stops that has no container or service of its own. */
+interface RunNotes {
+  get(): LeftRun | undefined;
+  /** Throws where it cannot be recorded: nothing may be stopped then. */
+  set(run: LeftRun): void;
+  remove(): void;
+}
+
 /** Inputs of one run of a job, and its ports. */
 export interface JobRunFacts {
   readonly clock: Clock;
@@ -34,6 +49,7 @@ export interface JobRunFacts {
   /** Whether the job's own container or service is another owner's by now, and what ran of it has ended. */
   readonly isTaken: () => boolean;
   readonly progress: Progress;
+  readonly notes: RunNotes;
   /** Throws, before anything is stopped, when the job must not run. Returns files for its container. */
   readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
   /** Throws when nothing of a stack may be started now, by what its containers did to its files. */
@@ -87,9 +103,9 @@ const KEPT_OUTPUT = 16 * 1024;
 const KEPT_LINES = 1000;
 
 /**
- * One run of a job, with a beginning, a wait and a cleanup. A one-off run has a container or
- * service of its own, labelled with what the run stops before anything is stopped, so that the next
- * process can take the run over.
+ * One run of a job, with a beginning, a wait and a cleanup. What it stops is written down before anything is
+ * stopped, so that the next process can take the run over: a one-off run has a container or service of
+ * its own, which is labelled with it, and any other has a record ({@link RunNotes}).
  */
 export class JobRun<Stopped> {
   readonly #facts: JobRunFacts;
@@ -133,10 +149,13 @@ export class JobRun<Stopped> {
 
   /** Takes over another process's run. Throws `not_found` if it never started, or is gone. */
   async adopt(id: string, signal: AbortSignal): Promise<void> {
+    const noted = this.#facts.notes.get();
+    const left = noted?.id === id ? noted : undefined;
     const made = await this.#engine.made(id, signal);
-    [this.#awaited, this.#isOwn] = [id, true];
-    this.#stopped = made?.stops.slice(0, MOST_STOPS) ?? [];
-    this.#mayRun = made?.isStarted === true;
+    [this.#awaited, this.#isOwn] = [id, left === undefined && id !== this.#jobId];
+    const stops = left === undefined ? made?.stops ?? [] : left.stops as readonly Stopped[];
+    this.#stopped = stops.slice(0, MOST_STOPS);
+    this.#mayRun = made?.isStarted === true && left?.mayRun !== false;
     if (this.#mayRun) return;
     await this.#putBack(signal);
     const { noun } = this.#engine;
@@ -167,9 +186,11 @@ export class JobRun<Stopped> {
     await this.#engine.requireRestart(signal);
     await this.#facts.ready(signal);
     this.#stopped = this.#few(await this.#engine.toStop(signal));
+    this.#note(false);
     await this.#stop(signal);
     // Where nothing was to be stopped, nothing was waited for since it was ready.
     if (stopServices.length > 0) await this.#requireStartable(signal);
+    this.#note(true);
     this.#mayRun = true;
     const id = await this.#engine.restart(signal);
     if (stopServices.length > 0 || maxSeconds !== undefined) this.#awaited = id;
@@ -192,6 +213,17 @@ export class JobRun<Stopped> {
     signal.throwIfAborted();
     this.#mayRun = true;
     await start(signal);
+  }
+
+  /** Id of the job's own container or service. */
+  get #jobId(): string {
+    const { swarm, container } = this.#facts.found;
+    return swarm ?? container.id;
+  }
+
+  #note(mayRun: boolean): void {
+    if (this.#stopped.length === 0) return;
+    this.#facts.notes.set({ id: this.#jobId, stops: this.#stopped, mayRun });
   }
 
   /** Looks again at the last moment: what is stopped may do its worst while it ends. */
@@ -264,6 +296,7 @@ export class JobRun<Stopped> {
       else if (isCut && !leaves() && !isTaken()) await this.#engine.halt(within);
     };
     await endRun({ ...this.#facts, key, service }, this.#engine, { stopped, putAway, reading });
+    if (!this.#isOwn && stopped.length > 0) this.#facts.notes.remove();
   }
 }
 

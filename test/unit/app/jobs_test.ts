@@ -29,7 +29,7 @@ describe("JobBoards", () => {
     );
     const parts = {
       engines: { of: () => Promise.resolve({ client }) },
-      ledger: { current: () => undefined, history: () => [], owners: { get: () => undefined } },
+      ledger: createMemoryLedger(createFakeClock()),
       clock: createFakeClock(),
       log: createRecordingLog(),
       events: () => ({}),
@@ -106,7 +106,7 @@ describe("JobBoards", () => {
     );
     const parts = {
       engines: { of: () => Promise.resolve({ client }) },
-      ledger: { current: () => undefined, history: () => [], owners: { get: () => undefined } },
+      ledger: createMemoryLedger(createFakeClock()),
       clock: createFakeClock(),
       log: createRecordingLog(),
       events: () => ({}),

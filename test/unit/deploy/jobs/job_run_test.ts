@@ -12,6 +12,7 @@ import {
   type MemoryEngine,
   runningContainer,
 } from "../../../fakes/memory_engine.ts";
+import { createMemoryLedger } from "../../../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../../../fakes/recording_log.ts";
 
 const never = new AbortController().signal;
@@ -51,6 +52,7 @@ async function createRun(engine: MemoryEngine) {
     spec: { mode: "one_off", stopServices: [{ project: "shop", service: "web" }] } as const,
     ready: () => Promise.resolve([]),
     requireStartable: () => Promise.resolve(),
+    notes: createMemoryLedger(createFakeClock()).stoppedByJobs.of(found.key, found.service),
     nextId: () => "8",
     leaves: () => false,
     isTaken: () => false,
@@ -120,6 +122,46 @@ describe("the run of a job in a container", () => {
     assert.deepEqual(log.lines.map(({ message }) => message), [
       "after the run of a job: no such container",
     ]);
+  });
+
+  it("in the job's own container is taken over with what it had stopped, if its process was killed", async () => {
+    const left = async (
+      last: "startContainer" | "stopContainer",
+      state: ContainerState,
+      exitCode: number | RegExp,
+    ) => {
+      const engine = createMemoryEngine([backup, runningContainer("shop", "web")]);
+      const { facts } = await createRun(engine);
+      const all = { ...facts, spec: { ...facts.spec, mode: "restart" } as const };
+      const answers = engine[last];
+      // What a killed process calls last has no answer, and nothing comes after it.
+      engine[last] = () => new Promise(() => {});
+      void new JobRun(all, containerJobs(all)).begin(never);
+      await settle();
+      Object.assign(engine, { [last]: answers });
+      engine.containers = engine.containers.map((each) =>
+        each.id === backup.id ? { ...each, state } : each
+      );
+      const calls = engine.calls.length;
+      const next = new JobRun(all, containerJobs(all));
+      if (typeof exitCode === "number") {
+        await next.adopt(backup.id, never);
+        assert.equal(await next.end(never), exitCode);
+      } else await assert.rejects(next.adopt(backup.id, never), exitCode);
+      assert.equal(facts.notes.get(), undefined);
+      return engine.calls.slice(calls);
+    };
+    assert.deepEqual(await left("startContainer", "running", 5), ["start web-id"]);
+    assert.deepEqual(await left("stopContainer", "exited", /ended before it was started/), [
+      "start web-id",
+    ]);
+  });
+
+  it("in the job's own container ends as it may where nothing is known of it any more", async () => {
+    const { run, facts } = await createRun(createMemoryEngine([{ ...backup, state: "running" }]));
+    await run.adopt(backup.id, never);
+    assert.equal(await run.end(never), 5);
+    assert.deepEqual((facts.engine as unknown as MemoryEngine).calls, []);
   });
 
   it("is found and put away when it ended while nobody was there", async () => {

@@ -55,6 +55,7 @@ async function createWorld(
     progress: () => {},
     ready: () => Promise.resolve([]),
     requireStartable: () => Promise.resolve(),
+    notes: { get: () => undefined, set() {}, remove() {} },
     ...checks,
     auth: (image: string) => {
       asked.push(image);
