@@ -46,13 +46,12 @@ export function createProjects(
         ? current && ledger.services(current)
         : undefined;
       const idle = ledger.stops.idle(key) ?? (services && idleOrphans(services, observed)) ?? [];
-      if (isStopped) { if (!ledger.stop(key, idle)) return "moved"; }
-      else {
-        ledger.stops.remove(key);
-        // What an action before goes on with ends meanwhile: a removal that ran into its timeout.
-        ledger.reconciliations.resume(key);
-      }
-      return idle;
+      return isStopped && !ledger.stop(key, idle) ? "moved" : idle;
+    },
+    started(key) {
+      ledger.stops.remove(key);
+      // What an action before goes on with ends meanwhile: a removal that ran into its timeout.
+      ledger.reconciliations.resume(key);
     },
     recreateRecorded: async (key, service, signal) =>
       await recreate(await partsOf(key, signal), key, service, signal),

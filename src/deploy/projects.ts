@@ -68,12 +68,13 @@ interface ProjectParts extends LockParts {
   /** Whether the ledger knows a swarm stack by that name, which then owns named volumes. */
   readonly isStack: (key: StackKey) => boolean;
   /**
-   * Sets a hold on a stack that the ledger knows when it is stopped, and lifts it when it is
-   * started. Returns the orphans of its release, by service, that did not run before it was stopped and stay
+   * Sets a hold on a stack that the ledger knows when it is stopped; {@link started} lifts it. Returns the orphans of its release, by service, that did not run before it was stopped and stay
    * so; `undefined` for a project that is not ours, and `moved` where another process changes it by now. Throws
    * `conflict` to a start where the last change was cut off, unless the stack was stopped since.
    */
   readonly hold: (key: StackKey, action: ProjectAction, observed: ObservedStack) => Held;
+  /** Ends the hold of a stack that is started. Half of a start leaves it stopped: nobody else would start the rest. */
+  readonly started: (key: StackKey) => void;
   /**
    * Makes the containers of a stack that the ledger knows anew from its release: those of one
    * service, or all. Throws `conflict` where the release is not available, `not_found` for an
@@ -126,7 +127,7 @@ export class Projects {
    * until all is healthy. Repeating an action changes nothing. A stack of ours that is stopped is held until it
    * is started: nothing is deployed or repaired meanwhile. An orphan of its release that did not run before stays
    * so: an adoption stopped it for good, maybe. What was made to replace a container, and never did, is not
-   * started: both would write to one volume.
+   * started: both would write to one volume. A start that is cut off, or fails before all runs, leaves it held.
    *
    * Throws `not_found`, `conflict` where a change was cut off, `unhealthy`, `timeout` where it waits so long
    * for its turn, or then for health, and what the engine throws.
@@ -136,9 +137,14 @@ export class Projects {
     { action, timeoutSeconds }: { readonly action: ProjectAction; readonly timeoutSeconds: number },
     signal: AbortSignal,
   ): Promise<Controlled> {
-    const ready = (waiting: AbortSignal) => this.#held(key, action, waiting);
+    const ready = async (waiting: AbortSignal) => {
+      if (action === "stop") await this.#parts.requireNotOurs(key, waiting);
+      return ordered(await this.describe(key, waiting));
+    };
     const bounded = { key, what: "project", timeoutSeconds, ready };
-    return await withinLock(this.#parts, bounded, async (within, { containers, idle }) => {
+    return await withinLock(this.#parts, bounded, async (within, containers) => {
+      const idle = this.#parts.hold(key, action, { containers });
+      if (idle === "moved") return idle;
       await this.#parts.told(key, action, async (owned) => {
         const engine = await this.#parts.engine(key.context);
         // Of a stop, half would be nothing: it holds the stack whoever has it.
@@ -151,23 +157,13 @@ export class Projects {
           !isJobService(labels) && !idle?.includes(service)
         );
         await start(engine, startable, action, owned);
+        if (idle !== undefined) this.#parts.started(key);
         await this.#waitHealthy(key, startable, timeoutSeconds, owned);
       }, within);
       return action === "stop"
         ? { isHeld: idle !== undefined, left: [] }
         : { isHeld: false, left: idle ?? [] };
     }, signal);
-  }
-
-  /** The containers that an action finds while no other process changes them, and what {@link hold} returns. */
-  async #held(key: StackKey, action: ProjectAction, signal: AbortSignal) {
-    if (action === "stop") await this.#parts.requireNotOurs(key, signal);
-    for (;;) {
-      const containers = ordered(await this.describe(key, signal));
-      const idle = this.#parts.hold(key, action, { containers });
-      if (idle !== "moved") return { containers, idle };
-      await this.#parts.othersDone(key, signal);
-    }
   }
 
   /**

@@ -42,15 +42,16 @@ export type AskedAction = ProjectAction | StackAction | "remove";
 /**
  * Runs work while it holds a stack's lock, and no other process changes the stack. The caller's signal and
  * the time limit bound the wait for that alone: work that has begun runs to its end, whoever waits for it,
- * since half of it would stay. Returns and throws what the work does, and throws `timeout` before it.
+ * since half of it would stay. Work that says `moved`, as another process changes the stack by now, is
+ * begun anew after that. Returns and throws what the work does, and throws `timeout` before it.
  */
 export async function withinLock<Result, Ready = void>(
   { clock, stackLock, othersDone, change, underWay }: LockParts,
   { key, what, timeoutSeconds, ready }: Bounded & {
-    /** Looks before the work that are bounded as the wait is; what they record begins it. */
+    /** Looks before the work that are bounded as the wait is, and record nothing: the work may be refused. */
     readonly ready?: (waiting: AbortSignal) => Promise<Ready>;
   },
-  work: (signal: AbortSignal, found: Ready) => Promise<Result>,
+  work: (signal: AbortSignal, found: Ready) => Promise<Result | "moved">,
   signal: AbortSignal,
 ): Promise<Result> {
   const late = () => {
@@ -62,14 +63,18 @@ export async function withinLock<Result, Ready = void>(
   };
   const run = (waiting: AbortSignal) =>
     stackLock.run(formatStackKey(key), async () => {
-      await othersDone(key, waiting);
-      waiting.throwIfAborted();
-      const found = await ready?.(waiting) as Ready;
-      return await Promise.allSettled([change((within) => work(within, found))]);
+      for (;;) {
+        await othersDone(key, waiting);
+        waiting.throwIfAborted();
+        const found = await ready?.(waiting) as Ready;
+        const [end] = await Promise.allSettled([change((within) => work(within, found))]);
+        if (end.status === "rejected") return end;
+        if (end.value !== "moved") return { ...end, value: end.value };
+      }
     }, waiting);
   const limit = { clock, milliseconds: timeoutSeconds * 1000, late };
   // The work's own failure is kept apart from that of the wait.
-  const [end] = await withDeadline(limit, run, signal);
+  const end = await withDeadline(limit, run, signal);
   if (end.status === "rejected") throw end.reason;
   return end.value;
 }

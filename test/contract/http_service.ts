@@ -171,6 +171,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       destroyRecorded: options.destroyRecorded ?? (() => Promise.resolve(undefined)),
       told: (_key, _action, work, signal) => work(signal),
       hold: options.hold ?? (() => undefined),
+      started: () => {},
       recreateRecorded: options.recreate ?? (() => Promise.resolve()),
       keptImages: () => Promise.resolve(new Set()),
     }),

@@ -71,6 +71,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       destroyRecorded: () => Promise.resolve(undefined),
       told: (_key, _action, work, signal) => work(signal),
       hold: () => undefined,
+      started: () => {},
       recreateRecorded: () => Promise.resolve(),
       keptImages: () => Promise.resolve(new Set()),
     }),

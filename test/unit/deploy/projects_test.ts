@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Projects } from "../../../src/deploy/mod.ts";
-import { COMPOSE_LABELS } from "../../../src/model/mod.ts";
+import { COMPOSE_LABELS, errors, stackKey } from "../../../src/model/mod.ts";
 import { createKeyedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 
-function projectsWith(files: Readonly<Record<string, string>>): Projects {
-  const containers = Object.entries(files).map(([service, written]) => {
-    const container = runningContainer("shop", service);
-    return { ...container, labels: { ...container.labels, [COMPOSE_LABELS.configFiles]: written } };
-  });
-  const engine = createMemoryEngine(containers);
+type Parts = ConstructorParameters<typeof Projects>[0];
+
+function projectsWith(
+  files: Readonly<Record<string, string>>,
+  parts: Partial<Parts> = {},
+  engine = createMemoryEngine(containersWith(files)),
+): Projects {
   return new Projects({
     requireNotOurs: () => Promise.resolve(),
     isStack: () => false,
@@ -24,8 +25,17 @@ function projectsWith(files: Readonly<Record<string, string>>): Projects {
     destroyRecorded: () => Promise.resolve(undefined),
     told: (_key, _action, work, signal) => work(signal),
     hold: () => undefined,
+    started: () => {},
     recreateRecorded: () => Promise.resolve(),
     keptImages: () => Promise.resolve(new Set()),
+    ...parts,
+  });
+}
+
+function containersWith(files: Readonly<Record<string, string>>) {
+  return Object.entries(files).map(([service, written]) => {
+    const container = runningContainer("shop", service);
+    return { ...container, labels: { ...container.labels, [COMPOSE_LABELS.configFiles]: written } };
   });
 }
 
@@ -43,5 +53,55 @@ describe("Projects.list()", () => {
     assert.deepEqual(found.map(({ configFiles }) => configFiles), [
       "/srv/compose.yaml,/srv/more.yaml",
     ]);
+  });
+});
+
+describe("Projects.control()", () => {
+  const never = new AbortController().signal;
+  const control = (action: "start" | "stop") => ({ action, timeoutSeconds: 5 });
+
+  it("records nothing of what the end of the process refuses", async () => {
+    const recorded: string[] = [];
+    const projects = projectsWith({ web: "" }, {
+      change: () => Promise.reject(errors.shutting_down("application is shutting down")),
+      hold: (_key, action) => (recorded.push(action), []),
+      started: () => recorded.push("started"),
+    });
+    for (const action of ["stop", "start"] as const) {
+      const asked = projects.control(stackKey("", "shop"), control(action), never);
+      await assert.rejects(asked, { code: "shutting_down" });
+    }
+    assert.deepEqual(recorded, []);
+  });
+
+  it("lifts the hold of a stopped stack once all of it was started, and not after half of it", async () => {
+    const down = ["db", "web"].map((service) =>
+      runningContainer("shop", service, { state: "exited" })
+    );
+    const engine = createMemoryEngine(down);
+    const lifted: (readonly string[])[] = [];
+    const parts = { hold: () => [], started: () => void lifted.push([...engine.calls]) };
+    const projects = projectsWith({}, parts, engine);
+    engine.onCall = (call) => {
+      if (call === "start web-id") throw new Error("the engine ends");
+    };
+    const start = () => projects.control(stackKey("", "shop"), control("start"), never);
+    await assert.rejects(start(), /the engine ends/);
+    assert.deepEqual([lifted, engine.calls], [[], ["start db-id"]]);
+    engine.onCall = () => {};
+    // Also where it does not become healthy: then all that ran is started, and what is missing comes back.
+    await assert.rejects(start(), { code: "unhealthy" });
+    assert.equal(lifted.length, 1);
+    assert.ok(lifted[0]?.includes("start web-id"));
+  });
+
+  it("looks anew where another process changes the stack when the work begins", async () => {
+    const asked: string[] = [];
+    const projects = projectsWith({ web: "" }, {
+      othersDone: () => Promise.resolve(void asked.push("others done")),
+      hold: () => asked.push("hold") < 3 ? "moved" : [],
+    });
+    await projects.control(stackKey("", "shop"), control("stop"), never);
+    assert.deepEqual(asked, ["others done", "hold", "others done", "hold"]);
   });
 });
