@@ -83,12 +83,14 @@ export function obsoleteTrees({ stored, needed, held, usedBefore, mirrored }: Tr
 
 /**
  * The trees that may have been in place when a container was started. A tree is in place from some
- * moment before the switch to it is done until the switch to the next one is done.
+ * moment before the switch to it is done until the switch to the next one is done. Where the clock was set
+ * back before that one, no time tells what was started meanwhile: any container may hold the tree.
  */
 function treesSeen(spans: readonly TreeSpan[], startedAt: Date): string[] {
   const at = startedAt.getTime();
   return spans.filter((span, index) => {
     const next = spans[index + 1];
+    if (next !== undefined && next.beganAt < (span.doneAt ?? span.beganAt)) return true;
     const ended = next === undefined ? undefined : next.doneAt ?? spans[index + 2]?.doneAt;
     return at >= span.beganAt.getTime() - CLOCK_DIFFERENCE_MS &&
       (ended === undefined || at <= ended.getTime() + CLOCK_DIFFERENCE_MS);

@@ -31,6 +31,9 @@ const spans: readonly TreeSpan[] = ["a", "b", "c", "d"].map((name, index) => ({
   doneAt: at(101 + index * 100),
 }));
 
+/** As {@link spans}, but for a clock that was an hour ahead when `b` came, and was right again before `c`. */
+const setBack = spans.with(1, { path: tree("b"), beganAt: at(3800), doneAt: at(3801) });
+
 /** What containers hold that were started at these times and may be of any of `stacks`. */
 const held = (started: readonly (Date | undefined)[], stacks = [spans]) => ({
   held: heldTrees(started.map((startedAt) => ({ stacks, startedAt }))),
@@ -51,6 +54,16 @@ describe("obsoleteTrees()", () => {
     ["keeps both trees when a container started while they changed places", held([at(200.5)]), "c"],
     ["allows for clocks that differ by some seconds", held([at(297)]), "a"],
     ["takes the last tree for what started after all", held([at(99_999)]), "abc"],
+    [
+      "keeps what a container has that started before the clock was set back",
+      held([at(5000)], [setBack]),
+      "ac",
+    ],
+    [
+      "keeps what a container has that started since, at the time of another tree",
+      held([at(150)], [setBack]),
+      "c",
+    ],
     [
       "removes nothing of a source when a container of its stack started before all that is known",
       held([at(50)]),
