@@ -200,11 +200,11 @@ class Gate implements Intake {
     const { log, clock, graceMs = SHUTDOWN_GRACE_MS } = this.#parts;
     if (this.#active.count === 0) return;
     log.info(`waiting for ${this.#active.count} active runs`, { grace_ms: graceMs });
-    const end = clock.now().getTime() + graceMs;
+    const end = clock.uptime() + graceMs;
     if (await this.#active.endWithin(graceMs / 2)) return;
     // There may be thousands of them, and whoever stops this process may end it after the grace.
     await this.#cut(({ trigger, targets }) => trigger === "webhook" && targets.length === 0);
-    if (await this.#active.endWithin(Math.max(0, end - clock.now().getTime()))) return;
+    if (await this.#active.endWithin(Math.max(0, end - clock.uptime()))) return;
     // A job may go on without this process: its run says so itself.
     const isJob = ({ trigger }: Pick<Run, "trigger">) => trigger === "scheduled_job";
     this.#abort(this.#activeRuns().filter(isJob));

@@ -45,7 +45,7 @@ export async function applyRelease(
 ): Promise<ObservedStack | undefined> {
   const { next: { release, tree }, way = "forward" } = asked;
   await parts.slot.takeAgain(signal);
-  const deadline = new Date(parts.clock.now().getTime() + asked.timeoutSeconds * 1000);
+  const deadline = parts.clock.uptime() + asked.timeoutSeconds * 1000;
   const observed = await clearHalfReplaced(parts.engine, release.key, signal);
   const from = { desired: release.services, observed };
   const networks = await networksToRemake(parts, asked, signal);
@@ -194,7 +194,7 @@ async function carryOut(
   parts: StepParts,
   { next: onDisk, images = {} }: Pick<Rollout, "next" | "images">,
   step: ApplyStep,
-  deadline: Date,
+  deadline: number,
   signal: AbortSignal,
 ): Promise<void> {
   const { engine, clock, progress } = parts;
@@ -226,7 +226,7 @@ async function carryOut(
       );
       const made = release.services.filter(({ name }) => services.includes(name));
       await pointTags(engine, made, built, signal);
-      const timeoutMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
+      const timeoutMs = Math.max(1000, deadline - clock.uptime());
       const { key } = release;
       const call = parts.call(onDisk);
       const rules = step.mode !== "roll" ? {} : {

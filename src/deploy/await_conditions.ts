@@ -22,7 +22,7 @@ export async function awaitConditions(wait: ConditionWait, signal: AbortSignal):
 
 async function untilMet(wait: ConditionWait, looks: Looks, signal: AbortSignal): Promise<void> {
   const { engine, clock, key, conditions, deadline, progress } = wait;
-  const since = clock.now();
+  const since = clock.uptime();
   for (;;) {
     const now = conditionState(conditions, await observe(engine, { key }, signal));
     if (now.kind === "met") return;
@@ -30,10 +30,10 @@ async function untilMet(wait: ConditionWait, looks: Looks, signal: AbortSignal):
       const log = await lastLines({ engine, clock }, now.container.id, signal);
       throw errors.unhealthy(`service ${now.why}${log}`);
     }
-    if (clock.now() >= deadline) {
+    if (clock.uptime() >= deadline) {
       throw errors.timeout(`not started within the deployment's timeout: ${now.why}`);
     }
-    progress?.(now.why + waitedText(since, clock.now(), deadline));
+    progress?.(now.why + waitedText(since, clock.uptime(), deadline));
     await looks.next();
   }
 }

@@ -233,7 +233,7 @@ export class Projects {
     const services = [...Map.groupBy(containers, (each) => each.service)].map(([name, own]) =>
       serviceFromContainers(name, own.length)
     );
-    const deadline = new Date(clock.now().getTime() + timeoutSeconds * 1000);
+    const deadline = clock.uptime() + timeoutSeconds * 1000;
     const wait = { engine, clock, key, services, deadline, watchMs: () => watchMs };
     await waitHealthy(wait, signal);
   }

@@ -26,7 +26,8 @@ export interface HealthWait {
   readonly clock: Clock;
   readonly key: StackKey;
   readonly services: readonly ReleaseService[];
-  readonly deadline: Date;
+  /** By the clock's uptime. */
+  readonly deadline: number;
   /** Ids of containers that ran before, whose earlier restarts do not count; all when absent. */
   readonly known?: ReadonlySet<string>;
   /** Services that the plan left alone, with their changed dependency; none by default. */
@@ -63,7 +64,7 @@ export async function waitHealthy(
 
 async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal) {
   const { clock, services, deadline, known } = wait;
-  const since = clock.now();
+  const since = clock.uptime();
   const restarts = new RestartWatch(known);
   const kept = new KeptWatch(wait.kept ?? new Map());
   // A health status from before the release proves nothing, unless a newer check was awaited.
@@ -75,13 +76,13 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
       .map(({ name }) => name),
   );
   const longest = Math.max(STEADY_MS, ...services.map(({ name }) => wait.watchMs(name)));
-  const lastWatched = deadline.getTime() + (MOST_RESTARTS + 1) * longest;
+  const lastWatched = deadline + (MOST_RESTARTS + 1) * longest;
   let incomplete = 0;
   // A look at an event may reset the count of incomplete samples, but does not increase it.
   for (let counts = true;;) {
     const observed = await observe(wait.engine, wait, signal);
     const details = await inspectServices(wait, observed, signal);
-    const times = { nowMs: clock.now().getTime(), endMs: deadline.getTime() };
+    const times = { nowMs: clock.uptime(), endMs: deadline };
     const { now, counted, changedWork } = kept.look(services, details, times);
     if (now.kind === "failed") await fail(wait, now, signal);
     const { restarted, looping } = restarts.look(counted, details);
@@ -97,7 +98,7 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
         `${missing}; somebody removed what is missing while the release was rolled out`,
       );
     }
-    if (clock.now().getTime() >= (missing === "" ? lastWatched : deadline.getTime())) {
+    if (clock.uptime() >= (missing === "" ? lastWatched : deadline)) {
       const why = missing || "containers were started anew again and again";
       const [ended] = counted.filter(({ container: { id } }) => restarted.has(id));
       const how = ended && await endText(wait, ended.container, looks, signal);
@@ -107,7 +108,7 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
     wait.progress?.(
       missing === ""
         ? "making sure that it stays healthy"
-        : `waiting for ${missing}${waitedText(since, clock.now(), deadline)}`,
+        : `waiting for ${missing}${waitedText(since, clock.uptime(), deadline)}`,
     );
     counts = await looks.next() === "interval";
   }

@@ -59,15 +59,15 @@ function invalid(value: number | string, why: string): StackwrightError {
 }
 
 /**
- * How long a wait goes on since it began, to follow what is waited for, with its limit where it has one.
+ * How long a wait, by milliseconds of a clock's uptime, goes on since it began, to follow what is waited for, with its limit where it has one.
  * Empty at first, and then new from time to time: whoever watches sees that it goes on.
  */
-export function waitedText(since: Date, now: Date, deadline?: Date): string {
-  const passed = (now.getTime() - since.getTime()) / 1000;
+export function waitedText(since: number, now: number, deadline?: number): string {
+  const passed = (now - since) / 1000;
   const step = passed < 60 ? 10 : 60;
   const seconds = Math.floor(passed / step) * step;
   if (seconds < step) return "";
-  const most = deadline && Math.ceil((deadline.getTime() - since.getTime()) / 1000);
+  const most = deadline && Math.ceil((deadline - since) / 1000);
   return ` (${seconds} s${most === undefined ? "" : ` of at most ${most} s`})`;
 }
 

@@ -74,9 +74,9 @@ export async function waitForProcess(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
-  const since = clock.now();
+  const since = clock.uptime();
   for (let holder = ledger.heldElsewhere(key); holder !== undefined;) {
-    const waited = waitedText(since, clock.now());
+    const waited = waitedText(since, clock.uptime());
     progress(`${WAITS_FOR_PROCESS} ${holder}, which is changing ${key.name}${waited}`);
     await clock.sleep(LOOK_MS, signal);
     holder = ledger.heldElsewhere(key);
@@ -115,11 +115,11 @@ export async function outwaitProcess(
     );
   };
   if (mentioned.has(change())) throw late();
-  const since = clock.now().getTime();
+  const since = clock.uptime();
   let isSaid = false;
   const tell = (text: string) => {
     progress(text);
-    if (isSaid || clock.now().getTime() - since < SAID_MS) return;
+    if (isSaid || clock.uptime() - since < SAID_MS) return;
     isSaid = true;
     log.warning(`${text}; ${advice}`, { stack: key.name, context: key.context });
   };

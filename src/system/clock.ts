@@ -3,6 +3,11 @@ import { abortableWait } from "./abortable_wait.ts";
 /** Time as a port: everything that asks what time it is, or waits, gets one of these. */
 export interface Clock {
   now(): Date;
+  /**
+   * Milliseconds since some moment, for durations and their ends: no setting of the clock moves it, and while
+   * the machine sleeps it stands still.
+   */
+  uptime(): number;
   /** Waits; rejects with the reason of a signal that is, or was, aborted. The timer never outlives the wait. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
@@ -17,6 +22,7 @@ export const systemClock: Clock = createSystemClock(LONGEST_MS);
 export function createSystemClock(longestMs: number): Clock {
   return {
     now: () => new Date(),
+    uptime: () => performance.now(),
     async sleep(milliseconds, signal) {
       let rest = milliseconds;
       for (; rest > longestMs; rest -= longestMs) await sleepOnce(longestMs, signal);
@@ -36,6 +42,7 @@ function sleepOnce(milliseconds: number, signal: AbortSignal): Promise<void> {
 export function sleepingUntil(clock: Clock): Clock {
   return {
     now: () => clock.now(),
+    uptime: () => clock.uptime(),
     async sleep(milliseconds, signal) {
       const end = clock.now().getTime() + milliseconds;
       for (let left = milliseconds; left > 0; left = end - clock.now().getTime()) {

@@ -22,7 +22,7 @@ class WaitedTime {
   }
 
   async apart<T>(wait: () => Promise<T>): Promise<T> {
-    if (this.under++ === 0) this.#since = this.#clock.now().getTime();
+    if (this.under++ === 0) this.#since = this.#clock.uptime();
     try {
       return await wait();
     } finally {
@@ -40,8 +40,8 @@ class WaitedTime {
   }
 
   #count(): void {
-    const now = this.#clock.now().getTime();
-    if (this.under > 0) this.#milliseconds += Math.max(0, now - this.#since);
+    const now = this.#clock.uptime();
+    if (this.under > 0) this.#milliseconds += now - this.#since;
     this.#since = now;
   }
 }
@@ -79,8 +79,7 @@ export async function withDeadline<T>(
     let left = milliseconds;
     do {
       await clock.sleep(left, timer.signal);
-      // No more than the time that passed: a clock that is set on tells of more.
-      const more = Math.min(waited.take(), left);
+      const more = waited.take();
       left = waited.under > 0 ? Math.max(more, LOOK_MS) : more;
     } while (left > 0);
     end.abort(late());

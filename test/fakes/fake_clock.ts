@@ -23,6 +23,7 @@ export function createFakeClock(start = "2026-03-10T11:00:00.123Z"): FakeClock {
     [...sleepers].filter(({ at }) => at <= limit).sort((a, b) => a.at - b.at)[0];
   return {
     now: () => new Date(now + shift),
+    uptime: () => now,
     sleep: (milliseconds, signal) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);

@@ -141,6 +141,7 @@ function recording(started: Command[]): Commands {
 /** Pauses of up to a second pass at once; longer waits are those of idle readers. */
 const impatientClock: Clock = {
   now: () => new Date(),
+  uptime: systemClock.uptime,
   sleep: (milliseconds, signal) =>
     systemClock.sleep(milliseconds <= 1000 ? 0 : milliseconds, signal),
 };

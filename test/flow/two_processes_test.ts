@@ -129,6 +129,7 @@ describe("a command beside the service", () => {
         const waits = Promise.withResolvers<void>();
         const clock = {
           now: world.clock.now,
+          uptime: world.clock.uptime,
           sleep(milliseconds: number, signal: AbortSignal) {
             waits.resolve();
             return world.clock.sleep(milliseconds, signal);

@@ -267,6 +267,7 @@ export const ENGINE_LIMIT_MS = 60 * 60 * 1000;
 export function hurriedClock(speed: number): Clock {
   return {
     now: systemClock.now,
+    uptime: systemClock.uptime,
     sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / speed, signal),
   };
 }

@@ -139,7 +139,7 @@ async function startAndProve({ work }: Rolling, lot: Lot, signal: AbortSignal): 
   await waitHealthy({
     ...{ engine, clock, key, progress },
     services: [{ ...serviceFromContainers(service, successors.length), expectation }],
-    deadline: new Date(clock.now().getTime() + timeoutMs),
+    deadline: clock.uptime() + timeoutMs,
     known: new Set(),
     only: new Set(successors.map((each) => each.id)),
     watchMs: changes.watchMs ?? (() => 0),
@@ -191,7 +191,7 @@ async function retire(
   if (details === undefined || details.container.state !== "running") return;
   const left = Object.entries(details.endpoints ?? {}).filter(([network]) => keepers.has(network));
   if (left.length === 0) return;
-  const beganMs = clock.now().getTime();
+  const beganMs = clock.uptime();
   try {
     for (const [network, now] of left) {
       const endpoint = { Aliases: [] };
@@ -202,5 +202,5 @@ async function retire(
     log.warning(`requests to ${name} that are under way may fail: ${error.message}`);
   }
   // TCP retransmits after pauses that double, each about as long as all earlier ones together.
-  await clock.sleep(DRAIN_MS + 2 * (clock.now().getTime() - beganMs), signal);
+  await clock.sleep(DRAIN_MS + 2 * (clock.uptime() - beganMs), signal);
 }

@@ -70,7 +70,7 @@ export async function awaitDependencies(
   signal: AbortSignal,
 ): Promise<void> {
   const wanted = objectAt(serviceOf(model, dependent), "depends_on");
-  const deadline = new Date(clock.now().getTime() + changes.timeoutMs);
+  const deadline = clock.uptime() + changes.timeoutMs;
   for (const [dependency, how] of Object.entries(wanted)) {
     if (!isObject(how) || (changes.scale[dependency] ?? 0) === 0) continue;
     const condition = textAt(how, "condition") || "service_started";

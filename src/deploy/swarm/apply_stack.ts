@@ -28,7 +28,7 @@ export async function applyStack(
 ): Promise<void> {
   const { engine, clock, progress } = parts;
   const { release, tree } = next;
-  const deadline = new Date(clock.now().getTime() + timeoutSeconds * 1000);
+  const deadline = clock.uptime() + timeoutSeconds * 1000;
   const stack = await stackOf(parts.swarm, next, await engine.apiVersion(signal));
   await parts.files.switchTo(tree, release, liveNow);
   const posted = services.filter(({ action }) => action !== "keep" && action !== "remove");

@@ -78,7 +78,7 @@ export class Stacks {
       const chosen = await this.#chosen(key, service, within);
       requireOne(key, chosen, { order, named: service !== undefined });
       return await told(key, order.action, async (owned) => {
-        const deadline = new Date(clock.now().getTime() + timeoutSeconds * 1000);
+        const deadline = clock.uptime() + timeoutSeconds * 1000;
         const results: StackActionResult[] = [];
         for (const { name } of chosen) {
           results.push(await this.#change(key, { name, order, done: results }, owned));
@@ -181,7 +181,7 @@ export class Stacks {
   async #converged(
     key: StackKey,
     results: readonly StackActionResult[],
-    deadline: Date,
+    deadline: number,
     signal: AbortSignal,
   ): Promise<void> {
     const { engine, clock } = this.#parts;

@@ -18,7 +18,8 @@ interface ConvergenceWait {
   readonly stack: string;
   /** By their names in the compose file. */
   readonly services: ReadonlyMap<string, Wanted>;
-  readonly deadline: Date;
+  /** By the clock's uptime. */
+  readonly deadline: number;
   readonly progress: Progress;
 }
 
@@ -33,7 +34,7 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
   const { clock, deadline, services, progress } = wait;
   if (services.size === 0) return;
   const proofs = new TaskProofs(wait.engine);
-  const since = clock.now();
+  const since = clock.uptime();
   for (let good = 0, late = 0, before = "";;) {
     const { seen, areProven } = await lookAt(wait, proofs, signal);
     const missing: string[] = [];
@@ -51,14 +52,14 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
     if (good >= GOOD_LOOKS && areProven) return;
     const text = fewOf(missing);
     // Good services may complete their looks after the deadline, but not begin anew for ever.
-    if (clock.now() >= deadline && (text !== "" || (good === 1 && ++late >= GOOD_LOOKS))) {
+    if (clock.uptime() >= deadline && (text !== "" || (good === 1 && ++late >= GOOD_LOOKS))) {
       const why = text === "" ? "its tasks end and are replaced all the time" : text;
       throw errors.timeout(`not running within the deployment's timeout: ${why}`);
     }
     progress(
       text === ""
         ? "making sure that it stays healthy"
-        : `waiting for ${text}${waitedText(since, clock.now(), deadline)}`,
+        : `waiting for ${text}${waitedText(since, clock.uptime(), deadline)}`,
     );
     await clock.sleep(INTERVAL_MS, signal);
   }

@@ -21,6 +21,7 @@ async function outcome(
   const slept: number[] = [];
   const clock = {
     now: () => new Date(0),
+    uptime: () => 0,
     sleep: (milliseconds: number) => Promise.resolve(void slept.push(milliseconds)),
   };
   const engine = createMemoryEngine();

@@ -138,6 +138,7 @@ function createHastyClock(): Clock {
   let now = 0;
   return {
     now: () => new Date(now),
+    uptime: () => now,
     sleep(milliseconds, signal) {
       if (signal.aborted) return Promise.reject(signal.reason);
       now += milliseconds;

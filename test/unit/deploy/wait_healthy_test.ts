@@ -48,7 +48,7 @@ function waitOn(
   const key = stackKey("", "shop");
   const wait = { engine, clock, key, services, progress, watchMs, onWatching, ...before };
   const began = clock.now().getTime();
-  const deadline = new Date(clock.now().getTime() + limitMs);
+  const deadline = clock.uptime() + limitMs;
   let ended: "healthy" | Error | undefined;
   const done = waitHealthy({ ...wait, deadline }, stop.signal).then(
     () => void (ended = "healthy"),
@@ -395,6 +395,18 @@ describe("waitHealthy()", () => {
       "not healthy within the deployment's timeout: " +
         "web: health check is starting, db: created but not started",
     );
+  });
+
+  it("gives a container its time, whatever the clock is set to meanwhile", async () => {
+    for (const byMs of [3_600_000, -3_600_000]) {
+      const wait = waitOn(Array<Sample>(99).fill(starting));
+      await wait.clock.advance(2000);
+      wait.clock.set(byMs);
+      await wait.clock.advance(7999);
+      assert.equal(wait.ended(), undefined);
+      await wait.clock.advance(1);
+      assert.match(String(wait.ended()), /not healthy within the deployment's timeout/);
+    }
   });
 
   it("finishes its watch even past the deadline", async () => {

@@ -25,6 +25,7 @@ describe("reconcile()", () => {
     let other: string | undefined = "7:1";
     const clock = {
       now: () => new Date(0),
+      uptime: () => 0,
       sleep() {
         seen.push(["sleeps", isLocked]);
         other = undefined;

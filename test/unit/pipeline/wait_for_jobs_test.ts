@@ -44,6 +44,7 @@ async function wait(
   };
   const clock = {
     now: () => new Date(0),
+    uptime: () => 0,
     sleep: (milliseconds: number) => {
       slept += milliseconds;
       return Promise.resolve();

@@ -291,6 +291,7 @@ describe("createLimiter with patience", () => {
     const sleepers: (() => void)[] = [];
     const clock = {
       now: () => new Date(0),
+      uptime: () => 0,
       sleep: () => new Promise<void>((resolve) => sleepers.push(resolve)),
     };
     const limiter = createLimiter(1, { clock, milliseconds: 10_000 });

@@ -28,6 +28,7 @@ function createWorld(services: Readonly<Record<string, Part>>) {
   let now = 0;
   const clock: Clock = {
     now: () => new Date(now),
+    uptime: () => now,
     sleep: (milliseconds, signal) => {
       // What waits for the end of the deployment waits for ever here.
       if (milliseconds >= 30_000) {

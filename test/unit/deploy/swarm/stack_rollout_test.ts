@@ -49,6 +49,7 @@ function createWorld() {
     },
     clock: {
       now: () => new Date(seconds * 1000),
+      uptime: () => seconds * 1000,
       sleep(milliseconds) {
         world.onSecond(seconds += milliseconds / 1000);
         return Promise.resolve();

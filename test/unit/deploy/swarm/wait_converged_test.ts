@@ -27,11 +27,12 @@ async function waitFor(
     clock: {
       ...systemClock,
       now: () => new Date(now),
+      uptime: () => now,
       sleep: (milliseconds) => Promise.resolve(void (now += milliseconds)),
     },
     stack: "shop",
     services: new Map([["web", { waitsForEnd: false }]]),
-    deadline: new Date(seconds * 1000),
+    deadline: seconds * 1000,
     progress: () => {},
   }, new AbortController().signal);
   return looks;

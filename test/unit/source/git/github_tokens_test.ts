@@ -46,7 +46,7 @@ describe("createGitHubTokens()", () => {
     const redactor = createRedactor();
     const tokens = createGitHubTokens({
       http: createHttpClient(),
-      clock: { now: () => new Date(now), sleep: () => Promise.resolve() },
+      clock: { now: () => new Date(now), uptime: () => 0, sleep: () => Promise.resolve() },
       redactor,
     });
     const app = (more = {}) => ({
@@ -112,7 +112,7 @@ describe("createGitHubTokens()", () => {
   });
 
   it("token() keeps the newest ones, whatever repositories are named", async () => {
-    const clock = { now: () => new Date(now), sleep: () => Promise.resolve() };
+    const clock = { now: () => new Date(now), uptime: () => 0, sleep: () => Promise.resolve() };
     const parts = { http: createHttpClient(), clock, redactor: createRedactor() };
     const tokens = createGitHubTokens(parts, 2);
     const app = { appId: "4711", privateKey: server.privateKey, installationId: "11" };

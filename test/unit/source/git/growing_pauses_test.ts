@@ -5,7 +5,11 @@ import { GrowingPauses } from "../../../../src/source/git/growing_pauses.ts";
 describe("GrowingPauses", () => {
   it("are twice as long each, up to an hour, and short again after a day", async () => {
     let now = 0;
-    const pauses = new GrowingPauses({ now: () => new Date(now), sleep: () => Promise.resolve() });
+    const pauses = new GrowingPauses({
+      now: () => new Date(now),
+      uptime: () => 0,
+      sleep: () => Promise.resolve(),
+    });
     const minutes: number[] = [];
     const work = async () => {
       assert.equal(pauses.until(), undefined);
