@@ -152,7 +152,9 @@ export class JobRun<Stopped> {
     const noted = this.#facts.notes.get();
     const left = noted?.id === id ? noted : undefined;
     const made = await this.#engine.made(id, signal);
-    [this.#awaited, this.#isOwn] = [id, left === undefined && id !== this.#jobId];
+    // Where the job's own container is gone, that of a run stands for the service.
+    const isJobs = this.#facts.found.scale > 0 && id === this.#jobId;
+    [this.#awaited, this.#isOwn] = [id, left === undefined && !isJobs];
     const stops = left === undefined ? made?.stops ?? [] : left.stops as readonly Stopped[];
     this.#stopped = stops.slice(0, MOST_STOPS);
     this.#mayRun = made?.isStarted === true && left?.mayRun !== false;
