@@ -93,5 +93,5 @@ export interface SourceLayout {
   /** Directory of a source below the data directory. */
   directory(location: SourceLocation): string;
   /** Directory of the tree of one revision. */
-  tree(revision: Revision): string;
+  tree(revision: Pick<Revision, "source" | "id">): string;
 }

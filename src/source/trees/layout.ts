@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path/posix";
-import type { Revision, SourceLocation } from "../../model/mod.ts";
+import type { SourceLocation } from "../../model/mod.ts";
 import type { RepositoryUrl } from "../git/repository_url.ts";
 import type { SourceLayout } from "../source.ts";
 
@@ -39,7 +39,7 @@ export function createLayout(dataDir: string): GitLayout {
     mirror: (location, url) => join(directory(location), "mirror", digest(url.remote)),
     submodule: (location, { remote, user, password }) =>
       join(directory(location), "submodules", digest(JSON.stringify([remote, user, password]))),
-    tree: (revision: Revision) => join(trees(revision.source), revision.id.replace(":", "-")),
+    tree: ({ source, id }) => join(trees(source), id.replace(":", "-")),
   };
 }
 
