@@ -1,4 +1,11 @@
-import { COMPOSE_LABELS, fewOf, type ObservedStack, type ReleaseService } from "../model/mod.ts";
+import type { Engine } from "../docker/engine.ts";
+import {
+  COMPOSE_LABELS,
+  fewOf,
+  type ObservedStack,
+  own,
+  type ReleaseService,
+} from "../model/mod.ts";
 import {
   mendContainers,
   removeServices,
@@ -217,15 +224,8 @@ async function carryOut(
       const refused = step.mode === "complete"
         ? await mendContainers(engine, release, services, signal)
         : undefined;
-      // Another stack may have built a different image under the same name since.
-      const pulled = new Set(
-        release.services.filter((each) => !each.builds).map((each) => each.name),
-      );
-      const built = Object.fromEntries(
-        Object.entries(images).filter(([name]) => !pulled.has(name)),
-      );
       const made = release.services.filter(({ name }) => services.includes(name));
-      await pointTags(engine, made, built, signal);
+      const built = await imagesToMake(engine, made, images, signal);
       const timeoutMs = Math.max(1000, deadline - clock.uptime());
       const { key } = release;
       const call = parts.call(onDisk);
@@ -244,6 +244,29 @@ async function carryOut(
       if (refused !== undefined) throw refused;
     }
   }
+}
+
+/**
+ * The ids that containers of services are made of: another stack may have built a different image under the
+ * same name since. Names of what is built get these ids back, and so do others that lead nowhere. An image
+ * that nobody built for the release and that is gone is left to its name.
+ */
+async function imagesToMake(
+  engine: Engine,
+  services: readonly ReleaseService[],
+  images: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const known: Record<string, string> = { ...images };
+  const named: Record<string, string> = { ...images };
+  for (const { name, image, builds } of services) {
+    const id = own(images, name);
+    if (builds || id === undefined) continue;
+    if (await engine.imageId(image, signal) !== undefined) delete named[name];
+    if (await engine.imageId(id, signal) === undefined) delete known[name];
+  }
+  await pointTags(engine, services, named, signal);
+  return known;
 }
 
 function stepText(step: ApplyStep): string {

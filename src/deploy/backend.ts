@@ -24,7 +24,7 @@ export interface Changes extends UpArguments {
   readonly updates?: ReadonlyMap<string, ServiceUpdate>;
   /** Refuses, by throwing, what today's rules refuse; asked right before containers are made. */
   readonly requireAllowed?: (signal: AbortSignal, starts?: ComposeStarts) => Promise<void>;
-  /** Ids of built images by service: their names may point to other images meanwhile. */
+  /** Ids of images by the names of `NamedImage`: the images' own names may lead elsewhere meanwhile. */
   readonly built?: Readonly<Record<string, string>>;
   /** Milliseconds that a container without a health check must run; none by default. */
   readonly watchMs?: (service: string) => number;

@@ -1,5 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
-import { type Imaged, imagesBeside, own, type ReleaseService } from "../model/mod.ts";
+import { type Imaged, imagesBeside, imagesOf, own } from "../model/mod.ts";
 
 /**
  * Points the tags in services' definitions at the images that the services ran: a pull or build may
@@ -21,15 +21,15 @@ export async function pointTags(
   }
 }
 
-/** The images of the named services that are still on the engine. */
+/** The images of services, their own and those beside it, that are still on the engine. */
 export async function imagesPresent(
   engine: Pick<Engine, "imageId">,
-  services: readonly Pick<ReleaseService, "name">[],
+  services: readonly Imaged[],
   images: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
   const present: Record<string, string> = {};
-  for (const { name } of services) {
+  for (const { name } of services.flatMap(imagesOf)) {
     const id = own(images, name);
     if (id !== undefined && await engine.imageId(id, signal) !== undefined) present[name] = id;
   }

@@ -117,6 +117,9 @@ async function planUnchanged(
   return plan;
 }
 
+/** Image ids by the names under which releases record them. */
+type Ids = Readonly<Record<string, string>>;
+
 type Rendered = Pick<
   Extract<Decision, { readonly kind: "deploy" }>,
   "prepared" | "plan" | "observed"
@@ -132,7 +135,7 @@ async function decideRendered(
   const { observed } = found;
   const prepared = await prepareRelease(parts, target, signal);
   const { release } = prepared;
-  const plan = await planRendered(parts, target, { prepared, ...found }, signal);
+  const { plan, pulled } = await planRendered(parts, target, { prepared, ...found }, signal);
   if (plan.kind === "skip") {
     remember(parts, prepared, found);
     parts.ledger.failures.clearOthers(target.key, release.digest);
@@ -142,7 +145,10 @@ async function decideRendered(
   if (closed !== undefined) return await held(parts, target, closed, signal);
   const retry = retryOf(parts, target, release.digest);
   if (retry.kind === "attempt") {
-    return await deployed(parts, target, { prepared, plan, observed }, retry.isRetry, signal);
+    const isDeployed = found.recorded?.digest === release.digest;
+    const ran = isDeployed ? found.recorded?.images : {};
+    const images = { plan, observed, pulled, ...(ran && { deployed: ran }) };
+    return await deployed(parts, target, { prepared, ...images }, retry.isRetry, signal);
   }
   const failure = parts.ledger.failures.get(target.key)?.message;
   // The poll that finds the delay over is the next one, at the earliest.
@@ -150,13 +156,16 @@ async function decideRendered(
   return await held(parts, target, hold, signal);
 }
 
-/** The plan for a rendered release, with the changes that comparing digests does not show. */
+/**
+ * The plan for a rendered release, with the changes that comparing digests does not show, and the ids of images
+ * that were pulled for it.
+ */
 async function planRendered(
   parts: PipelineParts,
   target: ResolvedTarget,
   { prepared, recorded, observed, changes }: Found & { readonly prepared: PreparedRelease },
   signal: AbortSignal,
-): Promise<Plan> {
+): Promise<{ readonly plan: Plan; readonly pulled: Ids }> {
   const { release } = prepared;
   const { deployment: { forceRecreate, removeOrphans }, key, origin } = target;
   const digests = { deployed: recorded?.digest, wanted: release.digest };
@@ -192,7 +201,7 @@ async function planRendered(
     ? await withContainers(parts, made, { plan, observed, previousModel, jobs }, signal)
     : plan;
   const told = tellingOthers(parts, key, onceEnded(settled, jobs), observed);
-  return planOfChange(told, release, recorded ?? release);
+  return { plan: planOfChange(told, release, recorded ?? release), pulled: images };
 }
 
 /** A plan that waits for jobs, which says so. */
@@ -206,18 +215,19 @@ function onceEnded(plan: Plan, jobs: readonly ObservedContainer[]): Plan {
 async function deployed(
   parts: PipelineParts,
   target: ResolvedTarget,
-  { prepared, plan, observed }: Rendered,
+  { prepared, ...planned }: Rendered & Parameters<typeof prepareImages>[3],
   isRetry: boolean,
   signal: AbortSignal,
 ): Promise<Decision> {
   const { release } = prepared;
+  const { plan, observed } = planned;
   await warnOfForeignStops(parts, target, release, signal);
   await requireNoClash(parts, release, plan, signal);
   const images = await remembering(
     parts,
     target.key,
     attemptOf(target, release.digest),
-    () => prepareImages(parts, target, prepared, { plan, observed }, signal),
+    () => prepareImages(parts, target, prepared, planned, signal),
     signal,
   );
   return { kind: "deploy", plan, prepared, observed, images, adopts: false, isRetry, changes: [] };

@@ -56,6 +56,8 @@ export interface Images {
     images: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<void>;
+  /** Keeps images whose names another build may take before containers are made of them. */
+  keep(ids: readonly string[], signal: AbortSignal): Promise<void>;
   /** The registry's answer about an image, requested by the engine with our credentials. */
   distribution(image: string, signal: AbortSignal): Promise<Distribution>;
   /** Credentials for the registry of an image, as `X-Registry-Auth`; empty without any. */
@@ -67,6 +69,7 @@ export const UNTOUCHED_IMAGES: Images = {
   pull: () => Promise.resolve(),
   build: () => Promise.resolve(false),
   point: () => Promise.resolve(),
+  keep: () => Promise.resolve(),
   distribution: () => Promise.resolve({ kind: "unknown", why: "" }),
   credentials: () => Promise.resolve(""),
 };
@@ -95,6 +98,7 @@ export function createImages(parts: ImagesParts): Images {
     pull: (wanted, signal) => pull(parts, wanted, signal),
     build: (wanted, options, signal) => build(parts, wanted, options, signal),
     point: (services, images, signal) => pointTags(parts.engine, services, images, signal),
+    keep: async (ids, signal) => void await keepImages(parts.engine, ids, signal),
     distribution: async (image, signal) => {
       const auth = await credentials(parts, image, signal);
       return await parts.engine.swarm.distribution(image, auth, signal);

@@ -9,7 +9,6 @@ import {
 import {
   namesBuilt,
   pullsAlways,
-  pullsNever,
   requirePullable,
   withBuildArguments,
   withBuildPaths,
@@ -27,8 +26,17 @@ import {
 } from "../model/mod.ts";
 import { NO_IMAGE, presentImages, requireShortList } from "./short_list.ts";
 import { builtImages } from "./built_images.ts";
+import { cacheNamespace } from "./cache_namespace.ts";
 import { buildsFor, type BuiltImage, imagesBuilt, stayingFor } from "./builds_for.ts";
 import type { WantedImages } from "./images.ts";
+import {
+  earlierImages,
+  type Ids,
+  imagesFetched,
+  isPulledAgain,
+  knownImages,
+  withoutNames,
+} from "./known_images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
@@ -80,12 +88,14 @@ export async function refreshImages(
   return images;
 }
 
-function isPulledAgain(
-  { deployment: { forceImagePull } }: Target,
-  release: Release,
-  { name }: Pick<ReleaseService, "name">,
-): boolean {
-  return pullsAlways(release, name) || (forceImagePull && !pullsNever(release, name));
+/** A plan whose images are prepared. */
+interface Planned {
+  readonly plan: Plan;
+  readonly observed: ObservedStack;
+  /** What {@link refreshImages} pulled for this plan. */
+  readonly pulled?: Ids;
+  /** What the deployed release ran, where that is the one to deploy. */
+  readonly deployed?: Ids;
 }
 
 /**
@@ -94,7 +104,8 @@ function isPulledAgain(
  * a built service uses the image that its containers run, since its name may point to one that was
  * never released; a missing one is built again.
  *
- * Returns the images of a stack with their digests; for containers, the images that were built.
+ * Returns the images of a stack with their digests; for containers, the ids that they are made of, and
+ * their hooks: another repository may take a name between this and the making.
  *
  * Throws `pull_failed` or `build_failed`, and what {@link requirePlainHooks}, {@link requireShortList}
  * and {@link builtImages} throw.
@@ -103,7 +114,7 @@ export async function prepareImages(
   parts: PrepareParts,
   target: Target,
   prepared: PreparedRelease,
-  { plan, observed }: { readonly plan: Plan; readonly observed: ObservedStack },
+  { plan, observed, ...ran }: Planned,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   if (prepared.release.swarm !== undefined) {
@@ -121,37 +132,37 @@ export async function prepareImages(
   const names = needed.map(({ name }) => name);
   await requireExternals(parts.host.engine, prepared.release.model, names, signal);
   const from = await whereFrom(parts, prepared.release, { plan, observed, needed }, signal);
-  const isMissing = ({ image }: ReleaseService) => image !== "" && !from.present.has(image);
-  const pulls = needed.filter((each) => !each.builds && isMissing(each));
-  requirePullable(prepared.release, pulls);
-  await parts.host.images.pull(wanted(target, prepared, pulls), signal);
-  await pullSideImages(parts, prepared.release, wanted(target, prepared, needed), signal);
+  const { engine } = parts.host;
+  const running = imagesByService(observed);
+  const earlier = earlierImages(plan, needed, { ...ran, running });
+  const fetching = { needed, earlier, present: from.present };
+  const images = await fetchImages(parts, target, prepared, fetching, signal);
   const build = (services: readonly ReleaseService[]) => {
     const toBuild = wantedBuilds(parts, target, prepared, services);
     return parts.host.images.build(toBuild, target.deployment.build, signal);
   };
   const isFetched = await build(from.builds);
   const built = isFetched ? from.builds : [];
-  const ids = await builtImages(parts.host.engine, target.key, built, build, signal);
-  const images: Record<string, string> = {};
+  const ids = await builtImages(engine, target.key, built, build, signal);
   const toCome = isFetched ? [] : namesToCome(target, prepared.release, needed, from.builds);
-  const known = new Map(from.present);
-  for (const { name, image, maker } of from.images) {
+  for (const { name, maker } of from.images) {
     const id = own(from.again, name) ?? own(ids, maker);
-    if (id === undefined) continue;
-    images[name] = id;
-    known.delete(image);
+    if (id !== undefined) images[name] = id;
   }
+  const judged = isFetched ? images : {};
+  await requirePlainHooks(withoutNames(toCome, engine), prepared.release, needed, signal, {
+    images: judged,
+  });
+  const services = needed.filter(({ name }) => acting.get(name) !== "start")
+    .map((each) => ({ ...each, image: own(judged, each.name) ?? each.image }));
+  const known = new Map(isFetched ? [] : from.present);
   for (const image of toCome) known.set(image, NO_IMAGE);
-  const engine = without(new Set(toCome), parts.host);
-  await requirePlainHooks(engine, prepared.release, needed, signal);
-  const services = needed.filter((each) => acting.get(each.name) !== "start");
   try {
-    await requireShortList(parts.host.engine, prepared.release, { services, known }, signal);
+    await requireShortList(engine, prepared.release, { services, known }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    const ran = imagesByService(observed);
-    await discardBuilt(parts, prepared.release, { built, named: from.images, ran }, signal);
+    const before = { built, named: from.images, ran: running };
+    await discardBuilt(parts, prepared.release, before, signal);
     throw error;
   }
   return images;
@@ -183,16 +194,30 @@ async function whereFrom(
   };
 }
 
-/** An engine that has no images of these names. */
-function without(
-  names: ReadonlySet<string>,
-  { engine }: Pick<PrepareParts["host"], "engine">,
-): Pick<PrepareParts["host"]["engine"], "imageId" | "imageLabels"> {
-  return {
-    imageId: async (name, signal) =>
-      names.has(name) ? undefined : await engine.imageId(name, signal),
-    imageLabels: (id, signal) => engine.imageLabels(id, signal),
-  };
+/** Pulls what is missing and known by no id; answers with the ids of what the release does not build. */
+async function fetchImages(
+  parts: PrepareParts,
+  target: Target,
+  prepared: PreparedRelease,
+  { needed, earlier, present }: {
+    readonly needed: readonly ReleaseService[];
+    readonly earlier: Ids;
+    readonly present: { has(image: string): boolean };
+  },
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const { release } = prepared;
+  const { engine, images } = parts.host;
+  const stay = await imagesPresent(engine, needed, earlier, signal);
+  const pulls = needed.filter(({ name, image, builds }) =>
+    !builds && image !== "" && !present.has(image) && own(stay, name) === undefined
+  );
+  requirePullable(release, pulls);
+  await images.pull(wanted(target, prepared, pulls), signal);
+  await pullSideImages(parts, release, wanted(target, prepared, needed), signal);
+  const ids = await knownImages(engine, imagesFetched(release.model, needed), stay, signal);
+  await images.keep(Object.values(ids), signal);
+  return ids;
 }
 
 /** Names of images that a plan builds and pulls none of: what has them now says nothing of what comes. */
@@ -206,21 +231,6 @@ function namesToCome(
     .filter((each) => isPulledAgain(target, release, each))
     .flatMap(({ image, builds, sideImages = [] }) => builds ? sideImages : [image, ...sideImages]);
   return [...namesBuilt(release.model, builds.map(({ name }) => name)), ...pulled];
-}
-
-/**
- * The name before the ids of a target's build caches, so that no build of another repository sees them,
- * or puts something there. The author of the configuration chooses the arguments of the build, and so
- * its frontend, that of the repository all else. Keyed, since a frontend may name any cache.
- */
-function cacheNamespace(
-  { key }: Pick<PrepareParts, "key">,
-  { configuration, revision }: Pick<Target, "configuration" | "revision">,
-  own: string,
-): string {
-  const names = [configuration.source.name, revision.source.name, own];
-  // No text of an author has a zero byte, so that none has this digest.
-  return key.digest(`caches of builds\0${JSON.stringify(names)}`);
 }
 
 /**

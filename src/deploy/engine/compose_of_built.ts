@@ -16,7 +16,7 @@ interface WronglyMade {
 }
 
 /**
- * Has docker compose make containers, without starting them. Those of services with built images must
+ * Has docker compose make containers, without starting them. Those of services whose images are known must
  * be made from these: compose uses image names, which another stack may move. A
  * container from a wrong image is made again, with a name of the image that only Stackwright uses.
  *
@@ -87,7 +87,7 @@ async function wronglyMade(
 
 function movedAgain({ service, built }: WronglyMade): StackwrightError {
   return errors.conflict(
-    `service ${service}: its container was made twice of another image than ${built}, which was built for ` +
-      `it: somebody moves its name and ${keptName(built)}. It was not started`,
+    `service ${service}: its container was made twice of another image than ${built}, which was prepared ` +
+      `for it: somebody moves its name and ${keptName(built)}. It was not started`,
   );
 }

@@ -5,6 +5,7 @@ import {
   type ComposeModel,
   errors,
   LABELS,
+  own,
   type Release,
   type ReleaseService,
 } from "../../model/mod.ts";
@@ -30,15 +31,20 @@ export async function requirePlainHooks(
   { key, model }: Pick<Release, "key" | "model">,
   services: readonly Pick<ReleaseService, "name" | "image">[],
   signal: AbortSignal,
-  { all = false } = {},
+  { all = false, images = {} }: {
+    readonly all?: boolean;
+    /** Ids that are known by the names of `NamedImage`: these count, wherever names lead. */
+    readonly images?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<ComposeModel> {
   const judged = new Map<string, JsonObject>();
-  for (const { name, image: own } of services) {
+  for (const { name, image: ofService } of services) {
     const definition = serviceOf(model, name);
     const hooks: Record<string, unknown>[] = [];
     for (const hook of objectsAt(definition, "pre_start")) {
-      const image = textAt(hook, "image") || own;
-      const id = await engine.imageId(image, signal);
+      const image = textAt(hook, "image") || ofService;
+      const known = own(images, image === ofService ? name : `${name}/${image}`);
+      const id = await engine.imageId(known ?? image, signal);
       if (all && id === undefined) throw missing({ key, name, image });
       const labels = id === undefined ? {} : await engine.imageLabels(id, signal);
       const telling = Object.keys(labels ?? {}).find(isTelling);

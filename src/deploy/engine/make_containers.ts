@@ -150,8 +150,8 @@ function idIn(ids: ReadonlyMap<string, string>, service: string): string {
 }
 
 /**
- * The image that was built for a service, wherever its name points now; `undefined` if none is
- * recorded. Throws `deploy_failed` when it is gone, since its name may point to any image then.
+ * The image that the preparation knows of a service, wherever its name points now; `undefined` if it knows
+ * none. Throws `deploy_failed` when it is gone, since its name may point to any image then.
  */
 async function builtImage(
   { parts: { engine }, changes }: EngineWork,
@@ -161,8 +161,8 @@ async function builtImage(
   const built = own(changes.built ?? {}, service);
   if (built === undefined || await engine.imageId(built, signal) !== undefined) return built;
   throw errors.deploy_failed(
-    `the image that was built for service ${service}, ${built}, is not on the engine any more; ` +
-      "it is built again with the next deployment",
+    `the image that was prepared for service ${service}, ${built}, is not on the engine any more; ` +
+      "the next deployment builds or fetches it again",
   );
 }
 

@@ -5,7 +5,7 @@ import type { Engine } from "../../docker/engine.ts";
 export type LookingEngine = Pick<Engine, "imageContent" | "imageId" | "inspectContainer">;
 
 /**
- * Makes a container from the image that was built for its service, if there is one. The request
+ * Makes a container from the image that is known of its service, if there is one. The request
  * uses the image's name, which people know, but another stack's build may move that name at this
  * very moment: a container from a wrong image is removed before its first start, and made again by
  * the image's id. Returns the container's id.

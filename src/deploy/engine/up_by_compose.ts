@@ -38,17 +38,15 @@ export async function upByCompose(
   await compose.up({ ...there.changes, call: { ...changes.call, model } }, signal);
 }
 
-/** The model whose hooks compose runs from the images that are looked at now. */
+/** The model whose hooks compose runs from the images that the preparation knows, which are looked at now. */
 async function withJudgedHooks(
-  { parts: { engine }, changes: { key, call, built } }: EngineWork,
+  { parts: { engine }, changes: { key, call, built: images = {} } }: EngineWork,
   { services }: ComposeStarts,
   signal: AbortSignal,
 ): Promise<ComposeModel> {
   const { model = {} } = call;
-  const images = services.map((name) => {
-    return { name, image: built?.[name] ?? imageReference(model, name) };
-  });
-  return await requirePlainHooks(engine, { key, model }, images, signal, { all: true });
+  const hooked = services.map((name) => ({ name, image: imageReference(model, name) }));
+  return await requirePlainHooks(engine, { key, model }, hooked, signal, { all: true, images });
 }
 
 /**

@@ -29,6 +29,24 @@ describe("requirePlainHooks()", () => {
     assert.deepEqual(await judged({ command: ["true"] }, labels), ["id of web"]);
   });
 
+  it("takes ids that are known before what names lead to by now", async () => {
+    const hooks = [{ image: "hook" }, {}, { image: "web" }, { image: "other" }];
+    const model = { services: { web: { image: "web", pre_start: hooks } } };
+    const engine = {
+      imageId: (image: string) => Promise.resolve(/^sha/.test(image) ? image : `moved ${image}`),
+      imageLabels: () => Promise.resolve({}),
+    };
+    const release = { key: stackKey("", "shop"), model };
+    const services = [{ name: "web", image: "web" }];
+    const images = { web: "sha256:web", "web/hook": "sha256:hook" };
+    const { signal } = new AbortController();
+    const told = await requirePlainHooks(engine, release, services, signal, { images });
+    const ran = ["sha256:hook", "sha256:web", "sha256:web", "moved other"];
+    assert.deepEqual(told, {
+      services: { web: { image: "web", pre_start: ran.map((image) => ({ image })) } },
+    });
+  });
+
   it("judges hooks of a service whose name objects have, too", async () => {
     const web = { image: "web", pre_start: [{ image: "hook" }] };
     const model = { services: Object.fromEntries([["__proto__", web], ["db", { image: "db" }]]) };

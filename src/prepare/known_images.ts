@@ -1,0 +1,97 @@
+import { buildersOf, pullsAlways, pullsNever } from "../compose/mod.ts";
+import type { Engine } from "../docker/engine.ts";
+import type { Target } from "./target.ts";
+import {
+  imagesOf,
+  type NamedImage,
+  own,
+  type Plan,
+  type Release,
+  type ReleaseService,
+} from "../model/mod.ts";
+
+/** Image ids by the names of {@link NamedImage}. */
+export type Ids = Readonly<Record<string, string>>;
+
+/** Ids of images that a plan uses although names may lead to other ones by now. */
+interface Earlier {
+  /** Those that were just pulled since their names may have moved. */
+  readonly pulled?: Ids;
+  /** Those of the containers that run. */
+  readonly running: Ids;
+  /** Those that the deployed release ran, where it is the one to deploy; none otherwise. */
+  readonly deployed?: Ids;
+}
+
+/** The images of services, their own and those beside it, that registries have: the release builds none. */
+export function imagesFetched(
+  model: Release["model"],
+  services: Release["services"],
+): NamedImage[] {
+  const builders = buildersOf(model);
+  return services.flatMap((service) =>
+    imagesOf(service).filter(({ name, image }) =>
+      image !== "" && !(name === service.name && service.builds) &&
+      builders(service.name, image).length === 0
+    )
+  );
+}
+
+/**
+ * Ids that a plan knows of services' images before it looks at names: what was pulled for it; what the others
+ * run, for more replicas; and for a container that is missing of the deployed release, what that ran.
+ */
+export function earlierImages(
+  plan: Pick<Plan, "services">,
+  services: Release["services"],
+  { pulled = {}, running, deployed = {} }: Earlier,
+): Ids {
+  const actions = new Map(plan.services.map(({ name, action }) => [name, action]));
+  const found: Record<string, string> = {};
+  for (const service of services) {
+    const action = actions.get(service.name);
+    for (const { name } of imagesOf(service)) {
+      const stays = action === "scale" || action === "start" ? own(running, name) : undefined;
+      const again = stays ?? (action === "recreate" ? undefined : own(deployed, name));
+      const id = own(pulled, name) ?? again;
+      if (id !== undefined) found[name] = id;
+    }
+  }
+  return found;
+}
+
+/** The ids that are on the engine: those that are `known`, and else those that names have now. */
+export async function knownImages(
+  engine: Pick<Engine, "imageId">,
+  images: readonly NamedImage[],
+  known: Ids,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (const { name, image } of images) {
+    const id = own(known, name) ?? await engine.imageId(image, signal);
+    if (id !== undefined) ids[name] = id;
+  }
+  return ids;
+}
+
+/** An engine that has no images of these names. */
+export function withoutNames(
+  names: readonly string[],
+  engine: Pick<Engine, "imageId" | "imageLabels">,
+): Pick<Engine, "imageId" | "imageLabels"> {
+  return {
+    imageId: async (name, signal) =>
+      names.includes(name) ? undefined : await engine.imageId(name, signal),
+    imageLabels: (id, signal) => engine.imageLabels(id, signal),
+  };
+}
+
+/** Whether a service's images are pulled with each release, as their tags may have moved. */
+export function isPulledAgain(
+  { deployment: { forceImagePull } }: Target,
+  release: Release,
+  { name }: Pick<ReleaseService, "name">,
+): boolean {
+  return pullsAlways(release, name) || (forceImagePull && !pullsNever(release, name));
+}
