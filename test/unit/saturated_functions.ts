@@ -38,6 +38,7 @@ import {
   notMappedResource,
 } from "../../src/deploy/engine/mapped_keys.ts";
 import { buildsFor, imagesBuilt, stayingFor } from "../../src/prepare/builds_for.ts";
+import { earlierImages, imagesFetched } from "../../src/prepare/known_images.ts";
 import { withoutBuilt } from "../../src/prepare/side_images.ts";
 import { secretPlaces } from "../../src/prepare/secret_places.ts";
 import { plainResourcesOf, withPlainDollars } from "../../src/deploy/engine/plain_dollars.ts";
@@ -261,6 +262,9 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     return release.services.map(({ name, image }) => builders(name, image));
   },
   imagesBuilt: ({ model, release: { services } }) => imagesBuilt({ model, services }),
+  imagesFetched: ({ model, release: { services } }) => imagesFetched(model, services),
+  earlierImages: ({ release: { services } }) =>
+    earlierImages({ services: [] }, services, { running: {} }),
   stayingFor: ({ model, release: { services } }) => {
     const built = imagesBuilt({ model, services });
     return stayingFor({ services }, { plan: planOf(services), built, needed: built });
