@@ -21,7 +21,7 @@ import { replaceLost } from "./lost_networks.ts";
 import { remadeBy, removeNetworks, withNewNetworks } from "./new_networks.ts";
 import type { Rollout, RolloutParts } from "./rollout_words.ts";
 import { pointTags } from "./point_tags.ts";
-import { readiness } from "./readiness.ts";
+import { readiness, withAutostart } from "./readiness.ts";
 import type { ComposeStarts, FailedUpdate } from "./backend.ts";
 import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
 import { tryNetworks } from "./try_networks.ts";
@@ -179,12 +179,8 @@ function awaited(work: Rollout, before: ObservedStack, kept: KeptServices): Rele
   const { next: { release }, verify = [], ranBefore } = work;
   const changed = new Set([...toVerify(work, before), ...verify, ...kept.keys()]);
   return release.services.filter((each) => changed.has(each.name)).map((each) =>
-    ranBefore.includes(each.name) ? started(each) : each
+    ranBefore.includes(each.name) ? withAutostart(each, true) : each
   );
-}
-
-function started(service: ReleaseService): ReleaseService {
-  return { ...service, expectation: { ...service.expectation, autostart: true } };
 }
 
 interface StepParts extends RolloutParts {

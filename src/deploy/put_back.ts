@@ -1,13 +1,16 @@
 import type { Engine } from "../docker/engine.ts";
 import {
+  isOurs,
   type ObservedStack,
   type ReleaseService,
   type ServicePlan,
   withFollowers,
 } from "../model/mod.ts";
 import { applyRelease } from "./apply_release.ts";
+import { observe } from "./observe.ts";
 import { imagesPresent, pointTags } from "./point_tags.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
+import { withAutostart } from "./readiness.ts";
 import {
   type ReleaseOnDisk,
   type Rollout,
@@ -34,11 +37,11 @@ export async function restore(
   work: Restoration,
   signal: AbortSignal,
 ): Promise<string> {
-  const { next, previous, endangered, late = 0 } = work;
-  const { key } = next.release;
+  const { next, endangered, late = 0 } = work;
+  const previous = asItRan(work.previous, work);
   await parts.slot.takeAgain(signal);
   await pointTags(parts.engine, previous.release.services, work.previousImages, signal);
-  const observed = await clearHalfReplaced(parts.engine, key, signal);
+  const observed = await lookBack(parts.engine, work, signal);
   const planned = parts.replan(previous.release, observed, next.release);
   const services = startAgain(planned, work.ranBefore, {
     desired: previous.release.services,
@@ -74,7 +77,32 @@ export async function restore(
   if (late < MOST_LATE && await stopsLate(parts, doubtful, signal)) {
     return await restore(parts, { ...work, late: late + 1 }, signal);
   }
-  return saidOfBack(services, work.services, "no container had changed");
+  const said = saidOfBack(services, work.services, "no container had changed");
+  return work.wasStopped === true ? `${said}; stopped, as it was` : said;
+}
+
+/** The release to put back: of a stack that a person had stopped, without a start of what did not run. */
+function asItRan(previous: ReleaseOnDisk, { wasStopped, ranBefore }: Rollout): ReleaseOnDisk {
+  if (wasStopped !== true) return previous;
+  const services = previous.release.services.map((each) =>
+    ranBefore.includes(each.name) ? each : withAutostart(each, false)
+  );
+  return { ...previous, release: { ...previous.release, services } };
+}
+
+/** What there is to go back from, once what the failed release started in a stopped stack is down again. */
+async function lookBack(
+  engine: Engine,
+  { next: { release: { key } }, wasStopped, ranBefore }: Restoration,
+  signal: AbortSignal,
+): Promise<ObservedStack> {
+  const observed = await clearHalfReplaced(engine, key, signal);
+  const started = observed.containers.filter((each) =>
+    wasStopped === true && each.state !== "created" && each.state !== "exited" && isOurs(each) &&
+    !ranBefore.includes(each.service)
+  );
+  for (const { id } of started) await engine.stopContainer(id, undefined, signal);
+  return started.length === 0 ? observed : await observe(engine, { key }, signal);
 }
 
 /**

@@ -81,3 +81,8 @@ function judgeExited(service: ReleaseService, container: ObservedContainer): Jud
 function exitText(container: ObservedContainer): string {
   return container.exitCode === undefined ? "" : ` with exit code ${container.exitCode}`;
 }
+
+/** A service that deployments start, or do not, whatever its release says. */
+export function withAutostart(service: ReleaseService, autostart: boolean): ReleaseService {
+  return { ...service, expectation: { ...service.expectation, autostart } };
+}

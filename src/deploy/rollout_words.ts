@@ -33,6 +33,8 @@ export interface Rollout {
   readonly previous: ReleaseOnDisk | undefined;
   /** Services that ran when the plan was made: they must run afterwards, also after a rollback. */
   readonly ranBefore: readonly string[];
+  /** Whether a person had stopped the stack: what did not run before is not started by putting it back. */
+  readonly wasStopped?: boolean;
   readonly liveNow: LiveManifest;
   /** Images of built services of `next`, by service, as far as they are known. */
   readonly images?: Readonly<Record<string, string>>;

@@ -107,14 +107,17 @@ export async function finishRollout(
     // Another object, since plans to go back to a release are told apart by it.
     ? { ...work.next, release: { ...release } }
     : recorded && await bringBeforeToDisk(parts, recorded, signal);
+  // A stop stands until the rollout has succeeded; what runs then is what one that was cut off has started.
+  const wasStopped = parts.ledger.stops.get(release.key) !== undefined;
   // Includes the services from the intent: an interrupted rollout may have stopped some of them.
-  const ranBefore = [...new Set([...intent.ranBefore, ...runningServices(work.observed)])];
+  const runs = wasStopped ? [] : runningServices(work.observed);
+  const ranBefore = [...new Set([...intent.ranBefore, ...runs])];
   const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);
   const { images: ran = {} } = recorded ?? {};
   const beside = await imagesToRecord(parts.host.engine, { release, services, ran }, signal);
   const note: Halts["note"] = (notes) => parts.ledger.noteAdoption(intent, notes);
   const halts = { had: intent.adoption ?? { halted: {}, copying: [], copied: [] }, note };
-  const replaced = { previous, recorded, ranBefore, liveNow, beside, halts };
+  const replaced = { previous, recorded, ranBefore, wasStopped, liveNow, beside, halts };
   const result = await replace(parts, work, replaced, signal);
   if (result.kind !== "deployed") {
     await giveUp(parts, work, { intent, ...result }, signal);
@@ -245,6 +248,7 @@ interface Replaced {
   readonly previous: ReleaseOnDisk | undefined;
   readonly recorded: RecordedRelease | undefined;
   readonly ranBefore: readonly string[];
+  readonly wasStopped?: boolean;
   readonly liveNow: LiveManifest;
   /** Images that the new release runs besides those of its services (hooks, mounted images). */
   readonly beside: Readonly<Record<string, string>>;

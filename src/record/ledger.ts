@@ -271,7 +271,10 @@ export class Ledger extends LedgerIntents {
     const options = { removeOrphans, ...(starts && { starts }), ...(undoes && { undoes }) };
     const left = this.intents.unsettled(key);
     const startable = new Set([...there, ...release.services.map(({ name }) => name)]);
-    const leftStopped = left?.ranBefore.filter((name) => startable.has(name)) ?? [];
+    // What a person stopped since is down on purpose.
+    const isStopped = this.stops.get(key) !== undefined;
+    const mayRun = isStopped ? [] : left?.ranBefore ?? [];
+    const leftStopped = mayRun.filter((name) => startable.has(name));
     const ran = [...new Set([...leftStopped, ...ranBefore])];
     const { adoption } = left ?? {};
     const intent: Intent = {

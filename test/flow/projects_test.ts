@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { badService } from "./bad_service.ts";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
@@ -156,6 +157,24 @@ for (const engine of await engines()) {
         assert.equal(new Set(digests).size, 1, "it is the same release");
         // The stop is over, and the commit of before is still to be deployed.
         await pollTo(world, "succeeded");
+      }));
+
+    it("stay stopped where what was to start them fails, and is put back", () =>
+      inWorld(engine, async (world) => {
+        const bad = badService(world);
+        await commit(world, { "compose.yaml": composeFile({ db: service(), web: bad }) });
+        await pollTo(world, "failed");
+        await commit(world, { "compose.yaml": COMPOSE });
+        await pollTo(world, "succeeded");
+        assert.equal((await act(world, "POST", "/stop"))[0], 200);
+        const { err } = await commandTo(world, 1, ["rollback", world.stack, "1"]);
+        const left = Object.values(await states(world)).filter((each) => each === "running");
+        assert.deepEqual(left, []);
+        assert.match(err, /put back: restored db, web; stopped, as it was/);
+        const held = await pollTo(world, "skipped");
+        assert.match(held.deployments?.[0]?.reason ?? "", /^paused: \S+ was stopped over the API/);
+        assert.equal((await act(world, "POST", "/start"))[0], 200);
+        assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
       }));
 
     it("refuse to make anew what was not deployed from here, and touch nothing", () =>

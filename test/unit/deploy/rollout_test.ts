@@ -548,6 +548,36 @@ describe("rollout() that fails", () => {
     assert.deepEqual(states, { db: "running", web: "running", gone: "exited" });
   });
 
+  it("leaves a stack stopped that a person had stopped, and stops what the failed release started", async () => {
+    const world = createWorld();
+    world.engine.containers = world.engine.containers.map((each) => ({
+      ...each,
+      state: "exited" as const,
+      exitCode: 143,
+    }));
+    world.outcome["web-2"] = { state: "exited", exitCode: 7 };
+    world.outcome["web-1"] = { state: "created" };
+    world.engine.onCall = (called) => {
+      world.events.push(called);
+      world.engine.containers = world.engine.containers.map((each) =>
+        called === `stop ${each.id}` ? { ...each, state: "exited" as const } : each
+      );
+    };
+    const services = PLAN.map((each): ServicePlan =>
+      each.name === "db" ? { ...each, action: "start" } : each
+    );
+    const given = work({ services, ranBefore: [], wasStopped: true });
+    const result = await rollout(world.parts, given, SIGNAL);
+    assert.equal(
+      result.kind === "rolled_back" && result.text,
+      "the previous release was put back: restored web; removed new; stopped, as it was",
+    );
+    const ups = world.events.filter((each) => each.startsWith("up of old"));
+    assert.deepEqual(ups.filter((each) => !each.includes("--no-start")), []);
+    const states = world.engine.containers.map((each) => [each.service, each.state]);
+    assert.deepEqual(Object.fromEntries(states), { db: "exited", web: "created", gone: "exited" });
+  });
+
   it("waits for the end of what was being stopped when a step was cut, and starts it again", async () => {
     const world = createWorld();
     let looks = 0;
