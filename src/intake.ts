@@ -10,7 +10,7 @@ import {
   type NothingToDo,
   type SubmitOptions,
 } from "./intake/admission.ts";
-import { cancelBetween } from "./intake/cancel_between.ts";
+import { cancelBeforeChange } from "./intake/cancel_before_change.ts";
 import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
 import { type Calm, createPace, type Pace } from "./intake/pace.ts";
@@ -182,7 +182,7 @@ class Gate implements Intake {
   async #perform({ id, work, client }: Waiting, controller: AbortController): Promise<Run> {
     const cancel = () => controller.abort(cancellation(CANCELLED_BY_CLIENT));
     const { runs } = this.#parts;
-    const stopListening = client && cancelBetween({ runs, id, client, cancel });
+    const stopListening = client && cancelBeforeChange({ runs, id, client, cancel });
     // Callers must see the run as accepted before anything happens to it.
     await Promise.resolve();
     try {

@@ -34,7 +34,7 @@ const envelope = input.extend({ configs: z.unknown() });
 
 /**
  * Polls sources now, in one run, as manual work. With `wait` the caller's disconnect cancels the
- * work; without, only a shutdown does.
+ * work while it has changed nothing; without, only a shutdown does.
  *
  * A call throws `bad_request` before anything starts, and `shutting_down`; failed work is a result.
  */

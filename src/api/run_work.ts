@@ -20,7 +20,7 @@ export type RunResult = z.output<typeof runResult>;
 
 /** The input for whether a caller waits. */
 export const waitInput = z.boolean().default(true).describe(
-  "Wait for the end of the run. A client that goes away meanwhile ends it, but for what it is changing.",
+  "Wait for the end of the run. A client that goes away ends it while it has changed nothing.",
 );
 
 /** Trigger and origin of work that a person asks for: runs know no other trigger for it. */
@@ -45,7 +45,7 @@ export interface AskedWork {
 }
 
 /**
- * Runs work. With `wait` the caller's disconnect cancels it, but for what it is changing; without, only a
+ * Runs work. With `wait` the caller's disconnect cancels it while it has changed nothing; without, only a
  * shutdown does. Throws `shutting_down`; work that fails is a result.
  */
 export async function runWork(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Run, RunTarget } from "../../../src/model/mod.ts";
-import { cancelBetween } from "../../../src/intake/cancel_between.ts";
+import { cancelBeforeChange } from "../../../src/intake/cancel_before_change.ts";
 
 /** A store of which only the listeners are there. */
 function createRuns() {
@@ -30,39 +30,36 @@ function createRuns() {
   };
 }
 
-describe("cancelBetween()", () => {
-  it("cancels at once before anything is changed, and after", () => {
-    for (const statuses of [[], ["pending"], ["succeeded", "pending"]] as const) {
-      const runs = createRuns();
-      const [client, run] = [new AbortController(), new AbortController()];
-      const cancel = () => run.abort();
-      cancelBetween({ runs, id: "one", client: client.signal, cancel });
-      runs.change("one", statuses);
-      assert.equal(run.signal.aborted, false);
-      client.abort();
-      assert.equal(run.signal.aborted, true);
+describe("cancelBeforeChange()", () => {
+  const cancelled = (...before: readonly RunTarget["status"][][]) => {
+    const runs = createRuns();
+    const [client, run] = [new AbortController(), new AbortController()];
+    const cancel = () => run.abort();
+    cancelBeforeChange({ runs, id: "one", client: client.signal, cancel });
+    for (const statuses of before) runs.change("one", statuses);
+    runs.change("other", ["running"]);
+    client.abort();
+    runs.change("one", ["pending"]);
+    return run.signal.aborted;
+  };
+
+  it("cancels at once while nothing is changed", () => {
+    for (const statuses of [[], ["pending"], ["skipped", "pending"]] as const) {
+      assert.equal(cancelled([...statuses]), true);
     }
   });
 
-  it("waits for the end of every change", () => {
-    const runs = createRuns();
-    const [client, run] = [new AbortController(), new AbortController()];
-    cancelBetween({ runs, id: "one", client: client.signal, cancel: () => run.abort() });
-    runs.change("one", ["running", "running"]);
-    client.abort();
-    assert.equal(run.signal.aborted, false);
-    runs.change("one", ["succeeded", "running"]);
-    runs.change("other", []);
-    assert.equal(run.signal.aborted, false);
-    runs.change("one", ["succeeded", "failed"]);
-    assert.equal(run.signal.aborted, true);
+  it("leaves a run that has changed anything to its end: what it removed may come back by its next step", () => {
+    for (const status of ["running", "succeeded", "failed"] as const) {
+      assert.equal(cancelled(["running", "pending"], [status, "pending"]), false, status);
+    }
   });
 
   it("cancels for a client who has gone already, and leaves nothing behind", () => {
     const runs = createRuns();
     let cancelled = 0;
     const cancel = () => void cancelled++;
-    const end = cancelBetween({ runs, id: "one", client: AbortSignal.abort(), cancel });
+    const end = cancelBeforeChange({ runs, id: "one", client: AbortSignal.abort(), cancel });
     assert.equal(cancelled, 1);
     end();
     assert.equal(runs.listeners.size, 0);
