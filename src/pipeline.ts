@@ -14,7 +14,7 @@ import {
   type ExpandedDeployment,
   hasClosed,
   heldAnyway,
-  isOvertaken,
+  isDestroyOvertaken,
   isStrangers,
   keyOf,
   learnedOfAll,
@@ -305,7 +305,7 @@ async function actInTime(
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
   const { kind } = toDo.decision;
-  const isLeft = () => isOvertaken(parts, teller, [target.configuration], signal);
+  const isLeft = () => isDestroyOvertaken(parts, teller, target, signal);
   if (kind === "destroy" && await isLeft()) return "done";
   if (kind !== "repair" && hasClosed(parts, target)) return "moved";
   teller.tell({ kind: "started" });

@@ -15,7 +15,7 @@ import { leftByAdoption } from "../plan/mod.ts";
 import { type Decision, endOf, leave, waiting } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { remembering } from "./decide/remembering.ts";
-import { removalWish } from "./destroy/failed_removal.ts";
+import { type RemovalWish, removalWish } from "./destroy/failed_removal.ts";
 import { overtakenBy } from "./destroy/is_newer.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import { isSameMode } from "./stack_mode.ts";
@@ -161,17 +161,30 @@ async function destroy(
 
 /**
  * Whether a removal is left to another run, as {@link overtakenBy} says of what was `looked` at; tells of that.
- * Asks sources, which takes as long as they make it: what else may forbid the removal is asked after it.
+ * Asks sources, which takes as long as they make it: what else may forbid the removal is asked after it. Where
+ * they do not answer, an attempt of `wish` has failed.
  */
 export async function isOvertaken(
-  parts: Parameters<typeof overtakenBy>[0],
+  parts: Pick<PipelineParts, "source" | "options" | "ledger" | "clock">,
   teller: Teller,
-  looked: readonly Revision[],
+  { wish, looked }: { readonly wish: RemovalWish; readonly looked: readonly Revision[] },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const newer = await overtakenBy(parts, looked, signal);
+  const ask = () => overtakenBy(parts, looked, signal);
+  const newer = await remembering(parts, teller.target.key, wish, ask, signal);
   if (newer !== undefined) leave(teller, waiting(newer));
   return newer !== undefined;
+}
+
+/** As {@link isOvertaken}, of a target with `destroy`. */
+export function isDestroyOvertaken(
+  parts: PipelineParts,
+  teller: Teller,
+  target: Target,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const asked = { wish: removalWish(target), looked: [target.configuration] };
+  return isOvertaken(parts, teller, asked, signal);
 }
 
 /** The end of a target whose stack was to be destroyed and does not exist. */

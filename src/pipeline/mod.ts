@@ -2,7 +2,7 @@
  * The steps of the pipeline that need several rooms: reading a deployment's inputs, making its release,
  * images, carrying a plan out, destroying, recovering. `../pipeline.ts` puts them in order.
  */
-export { act, isOvertaken, type ToDo, waitForJobs } from "./act.ts";
+export { act, isDestroyOvertaken, type ToDo, waitForJobs } from "./act.ts";
 
 export * from "./collect_trees.ts";
 export { decideAsOwner } from "./owner/decide_as_owner.ts";

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { rename } from "node:fs/promises";
 import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   githubPush,
   gitlabPush,
@@ -11,6 +13,7 @@ import {
 import { badService } from "./bad_service.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
+import { beginRollback, withOther } from "./other_process.ts";
 import { commit, ids, inWorld, label, pollTo } from "./steps.ts";
 import type { RunBody, World } from "./world.ts";
 
@@ -130,6 +133,32 @@ describe("a webhook", () => {
       }
       assert.ok((await ended(world)).length >= 2);
       assert.equal(await value(world), "1");
+    }));
+
+  it("whose removal could not ask its source is tried again, too", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"));
+      await deliver(world);
+      await commit(world, {}, { destroy: true });
+      const { path } = world.repository;
+      await withOther(world, async (other) => {
+        const intent = beginRollback(world, other, 1, false);
+        const asked = deliver(world);
+        await pause(1000);
+        await rename(path, `${path}-away`);
+        other.fail(intent, "failed", "given up");
+        const { run } = await asked;
+        assert.equal(run.status, "failed", JSON.stringify(run));
+        assert.match(JSON.stringify(run), /it is removed when its source tells/);
+        assert.ok(run.deployments?.[0]?.retry_at !== undefined, JSON.stringify(run));
+      });
+      assert.equal(await value(world), "1");
+      await rename(`${path}-away`, path);
+      while ((await ended(world))[0]?.status !== "succeeded") {
+        world.advance(60_000);
+        await world.clock.sleep(5000, new AbortController().signal);
+      }
+      assert.deepEqual(await ids(world), {});
     }));
 
   it("whose release may not be tried again is not", () =>

@@ -1,4 +1,10 @@
-import { type DiscoveredStack, formatRevision, messageOf, type Revision } from "../../model/mod.ts";
+import {
+  type DiscoveredStack,
+  formatRevision,
+  type Revision,
+  StackwrightError,
+  toStackwrightError,
+} from "../../model/mod.ts";
 import type { Hold } from "../../plan/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 
@@ -25,7 +31,7 @@ export async function isNewer(
 
 /**
  * Why a removal is left to another run: a newer commit than those `looked` at came while this one waited for
- * others, or nobody can tell.
+ * others. Throws what asking the sources throws: a removal of which nobody can tell fails, and is tried again.
  */
 export async function overtakenBy(
   { source, options: { cloneDepth: depth } }: Pick<PipelineParts, "source" | "options">,
@@ -43,9 +49,9 @@ export async function overtakenBy(
       return { reason: "superseded", message, services };
     } catch (error) {
       signal.throwIfAborted();
-      const why = messageOf(error);
-      const message = `it is removed when its source tells that nothing newer wants it: ${why}`;
-      return { reason: "delay", message, services };
+      const { code, message } = toStackwrightError(error, `asking ${location.name}`);
+      const why = `it is removed when its source tells that nothing newer wants it: ${message}`;
+      throw new StackwrightError(code, why, { cause: error });
     }
   }
   return undefined;

@@ -90,12 +90,13 @@ async function decideAndRemove(
   const on = await partsFor(parts, key, signal);
   const destroy = async (within: AbortSignal) => {
     // The slot and the source are waited for: what was asked before that is asked again.
-    if (await isOvertaken(on, teller, looked, within)) return undefined;
+    const { wish } = attempted;
+    if (await isOvertaken(on, teller, { wish, looked }, within)) return undefined;
     const waits = personHold(parts, key) ?? closedNow();
     if (waits !== undefined) return void leave(teller, waiting(waits));
     teller.tell({ kind: "started" });
     const remove = () => destroyObsolete(on, { run, removal, because: message, since }, within);
-    return await remembering(parts, key, attempted.wish, remove, within);
+    return await remembering(parts, key, wish, remove, within);
   };
   const ofOwner = { keys: [key], owners: [ownerFrom(configuration)] };
   const owned = (within: AbortSignal, ask: () => void) => {
