@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { keptDataOwner, stackDirectories } from "../deploy/mod.ts";
 import {
   type DiscoveredStack,
@@ -68,11 +69,11 @@ async function keptBeside(
     const there = { ...key, context };
     const kept = await keptDataOwner(parts, there);
     if (kept === undefined || !isSameOwner(kept, owner)) continue;
-    const [from, to] = [there, key].map((each) => stackDirectories(dataDir, each).stack);
+    const [from = "", to = ""] = [there, key].map((each) => stackDirectories(dataDir, each).stack);
     const words =
       `${key.name} is not deployed by context ${key.context}: its relative mounts would begin ` +
-      `empty. Its containers wrote to ${from} by context ${context}, which leads to the same engine. Move that ` +
-      `to ${to} (containers that run go on writing there), or remove it`;
+      `empty. Its containers wrote to them by context ${context}, which leads to the same engine: stop them, and ` +
+      `move their files (mkdir -p ${dirname(to)} && mv -T ${from} ${to}), or remove these`;
     return { owner, isOwn: true, words };
   }
   return undefined;
@@ -80,8 +81,8 @@ async function keptBeside(
 
 /**
  * Finds the owners that deploy a stack through other contexts of the same engine, or other managers
- * of the same swarm, other than `wants`, or `wants` itself; those that are known to come first. Asked before a context's
- * first deployment of the stack, so that two contexts make no second owner; afterwards the ledger tells.
+ * of the same swarm, other than `wants`, or `wants` itself; those that are known to come first. Asked before a
+ * context's first deployment of the stack, so that two contexts make no second owner; afterwards the ledger tells.
  * Engines may lie about what they are: such an owner only refuses, and nothing is anybody's by it.
  *
  * Engines are told apart by what they said last. Only those that never said anything are asked,

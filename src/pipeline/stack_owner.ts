@@ -151,7 +151,8 @@ export async function requireOwnership(
   const asked = { key, wants: ownerFrom(target.configuration), found, isThere };
   const [elsewhere] = recorded === undefined ? await ownersElsewhere(parts, asked, signal) : [];
   const kept = () => keptForOther(parts, { ...asked, isHandedOver });
-  const other = elsewhere ?? (hasBegun ? undefined : await kept());
+  // A release that was forgotten is none: what containers wrote may lie with another context since.
+  const other = elsewhere ?? (ledger.current(key) === undefined ? await kept() : undefined);
   if (other?.isOwn === true) throw errors.conflict(`conflict: ${other.words}`);
   const how = other?.words ?? theirs?.how;
   remembering(parts, target, () => {

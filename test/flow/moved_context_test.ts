@@ -121,11 +121,17 @@ describe("a stack whose context changed to another one of its engine", () => {
       await commandTo(world, 0, ["forget", world.stack]);
       await commit(world, { "compose.yaml": mounting, "data/keep": "" }, BY_SAME);
       const refused = JSON.stringify(await pollTo(world, "failed"));
-      assert.match(refused, /relative mounts would begin empty.*Move that to /);
+      assert.match(refused, /relative mounts would begin empty.*mv -T /);
       await mkdir(dirname(place("same")), { recursive: true });
       await rename(place("default"), place("same"));
       await pollTo(world, "succeeded");
       assert.equal(await readFile(join(data("same"), "written"), "utf8"), "by r1");
+      await commandTo(world, 0, ["forget", "--context", "same", world.stack]);
+      await commit(world, { "compose.yaml": mounting, "data/keep": "" }, RECONCILED);
+      assert.match(
+        JSON.stringify(await pollTo(world, "failed")),
+        /relative mounts would begin empty/,
+      );
     }));
 });
 
@@ -133,7 +139,7 @@ describe("a discovered stack whose context changed", () => {
   /** Contexts that do not deploy it, and what is said of why it stays where it is. */
   const ROWS = [
     ["same", /is named by context same, which (?:leads to its engine|has not deployed it yet)/],
-    ["misspelt", /is named by context misspelt, which has not deployed it yet/],
+    ["misspelt", /is named by context misspelt, which has not deployed it yet, or does not exist/],
   ] as const;
   for (const [context, why] of ROWS) {
     it(`is not removed with its data where it was deployed (${context})`, () =>

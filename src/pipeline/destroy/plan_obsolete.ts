@@ -1,5 +1,6 @@
 import {
   type DiscoveryOwner,
+  formatStackArguments,
   formatStackKey,
   type Revision,
   type StackKey,
@@ -99,10 +100,11 @@ async function unlessKept(
   named: readonly StackKey[],
   signal: AbortSignal,
 ): Promise<ObsoleteVerdict> {
-  if (verdict.kind === "keep") return verdict;
   const { stack, stack: { key } } = verdict;
+  const elsewhere = namedElsewhere(parts, key, named);
+  if (verdict.kind === "keep") return { ...verdict, because: elsewhere ?? verdict.because };
   const because = personHold(parts, key)?.message ??
-    namedElsewhere(parts, key, named) ??
+    elsewhere ??
     await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
     whyElsewhere(parts.ledger, key);
   return because === undefined ? verdict : { kind: "keep", stack, because, isSure: true };
@@ -133,8 +135,12 @@ function namedElsewhere(
     each.name === key.name &&
     (beside.includes(each.context) || ledger.current(each) === undefined)
   );
-  return other && `${key.name} is named by context ${other.context}, which ` +
-      (beside.includes(other.context) ? "leads to its engine" : "has not deployed it yet");
+  if (other === undefined) return undefined;
+  const forget = `stackwright forget ${formatStackArguments(key)}`;
+  const how = beside.includes(other.context)
+    ? `which leads to its engine: to have that one take it over, ${forget}`
+    : "which has not deployed it yet, or does not exist";
+  return `${key.name} is named by context ${other.context}, ${how}`;
 }
 
 async function scanOf(
