@@ -815,7 +815,11 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
         await commit(world, files);
         await pollTo(world, "succeeded");
         const project = { "com.docker.compose.project": world.stack };
-        const labels = { ...project, "com.docker.compose.service": "old" };
+        const place = {
+          "com.docker.compose.service": "old",
+          "com.docker.compose.container-number": "1",
+        };
+        const labels = { ...project, ...place };
         const given = Object.entries(labels).flatMap((each) => ["--label", each.join("=")]);
         await docker(world, "create", "--name", `${world.stack}-old-1`, ...given, IMAGE);
         await world.engine.makeVolume({ Name: `${world.stack}_data`, Labels: project }, never);

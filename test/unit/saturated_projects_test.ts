@@ -86,7 +86,6 @@ const EXCUSED: Readonly<Record<string, string>> = {
   existingVolumes: "asks the engine once, and looks at each volume once",
   requireOwnNetworks: "asks the engine once, and looks at each network once",
   requireOwnVolumes: "asks the engine once, and looks at each volume once",
-  prepareImages: "asks the engine for each thing that it looks at",
   requireImages: "asks the engine for each thing that it looks at",
   requireFilesArrive: "asks the engine for each thing that it looks at",
   refreshSideImages: "asks the engine for each thing that it looks at",

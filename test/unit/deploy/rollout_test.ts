@@ -219,7 +219,7 @@ describe("rollout() that succeeds", () => {
 
   it("makes services of what was built for them, whatever their names mean by then", async () => {
     const world = createWorld();
-    // Another stack built something by the same name.
+    // Another stack built something by the same name, and what was fetched lost its own.
     Object.assign(world.engine.images, { "web:1": "sha256:other", "sha256:mine": "sha256:mine" });
     const services = NEXT.release.services.map((each) => ({
       ...each,
@@ -228,8 +228,9 @@ describe("rollout() that succeeds", () => {
     const next = { ...NEXT, release: { ...NEXT.release, services } };
     const images = { web: "sha256:mine", new: "sha256:mine" };
     await rollout(world.parts, work({ next, images }), SIGNAL);
-    const [switched = "", ...ups] = DEPLOYED;
-    assert.deepEqual(world.events.slice(0, 4), [switched, "tag sha256:mine web:1", ...ups]);
+    const [switched = "", up = "", other = ""] = DEPLOYED;
+    const tags = ["tag sha256:mine web:1", "tag sha256:mine new:1"] as const;
+    assert.deepEqual(world.events.slice(0, 5), [switched, tags[0], up, tags[1], other]);
   });
 
   it("lends its slot while it only watches, and has it again before it changes more", async () => {
