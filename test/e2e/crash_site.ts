@@ -23,7 +23,7 @@ const PROJECT = "com.docker.compose.project";
 const never = new AbortController().signal;
 
 /** Calls of a rollout are about ten; far more of them would be a bug. */
-export const MOST_MUTATIONS = 30;
+export const MOST_MUTATIONS = 40;
 
 /** After which change a process is killed: the `k`-th, or the first one of which it says so. */
 export type Cut = number | ((call: EngineCall) => boolean);
