@@ -3,12 +3,20 @@ import { listOf, requestError, type StackwrightError, valueAt } from "../../mode
 const LONGEST_TEXT = 2048;
 
 /** Blanks that no name of a branch has: without others that one ends in, it would be another branch's. */
-const BLANKS = /^[\t\n\r ]+|[\t\n\r ]+$/g;
+const BLANKS = "\t\n\r ";
 
 /** The text at a path, without {@link BLANKS} around it; empty where there is none, or one too long to be real. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = valueAt(value, ...path);
-  return typeof found === "string" && found.length <= LONGEST_TEXT ? found.replace(BLANKS, "") : "";
+  return typeof found === "string" && found.length <= LONGEST_TEXT ? withoutBlanks(found) : "";
+}
+
+/** A text without the blanks around it. No pattern: one that looks for blanks at an end is quadratic. */
+function withoutBlanks(text: string): string {
+  let [from, to] = [0, text.length];
+  while (from < to && BLANKS.includes(text.charAt(from))) from++;
+  while (to > from && BLANKS.includes(text.charAt(to - 1))) to--;
+  return text.slice(from, to);
 }
 
 /** The items of the list at a path; empty when there is no list. */
