@@ -157,7 +157,7 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       const made = async (name: string, HostConfig: Record<string, unknown>) => {
         const json = {
           Image: fixture.image,
-          Labels: { [LABEL]: label, ...project },
+          Labels: { [LABEL]: label, ...project, "com.docker.compose.container-number": "1" },
           HostConfig,
           Volumes: { "/anonymous": {} },
           ...fixture.prepare(`${label}-${name}`, {}),
