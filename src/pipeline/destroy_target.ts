@@ -166,7 +166,7 @@ async function isThere(
     ledger.leftDestroy(key);
   if (!isAny) return false;
   requireFreeName(ledger, found);
-  requireDeployedHere(ledger, key, "destroyed");
+  requireDeployedHere(ledger, key, "destroyed", by);
   const claim = claimOf(ledger, key, { by, found, reachedAs: parts.options.reachedAs });
   requireOwner(key, by, { parts: containers, claim, takes: true }, "destroyed");
   const asked = { key, wants: by, found, isThere: true };

@@ -101,8 +101,9 @@ export function requireNotAnothers(parts: PipelineParts, target: Target): void {
   const recorded = recordedOwner(parts.ledger, target.key);
   const claimant = claimantOf(target, recorded);
   remembering(parts, target, () => requireRecorded(target.key, recorded, claimant));
-  requireDeployedHere(parts.ledger, target.key, "deployed", claimant);
   requireFreeName(parts.ledger, target.discovered);
+  // To other owners it is told whose it is.
+  requireDeployedHere(parts.ledger, target.key, "deployed", ownerFrom(target.configuration));
 }
 
 /**

@@ -230,6 +230,8 @@ describe("stackwright plan says what stackwright apply does", () => {
         `com.docker.compose.project=${world.stack}`,
         "--label",
         "com.docker.compose.service=web",
+        "--label",
+        "com.docker.compose.container-number=2",
         "stackwright-test/busybox:1",
       );
       await commit(world, {}, { destroy: true });
