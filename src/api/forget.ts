@@ -26,8 +26,8 @@ export interface ForgetParts extends Pick<StackParts, "ledger"> {
 /**
  * Forgets a stack of which there is nothing to remove: its context does not exist any more, so that
  * no engine can be asked, none of its releases ever became its current one, so that only failures are
- * recorded, or another context of its engine is to take it over, or has it. Leaves what is on the engine, and
- * the stack's files on disk, alone; the history stays.
+ * recorded, or another context of its engine is to take it over, or has it. Leaves what is on the
+ * engine, and the stack's files on disk, alone; the history stays.
  *
  * A call throws `conflict` while a release is deployed on a context that exists, a person holds the stack, or
  * it is being changed, and `not_found` when nothing is recorded about the stack.

@@ -24,6 +24,7 @@ import { tellingOthers } from "./owner/others_release.ts";
 import { decideHeld, nextAttempt, paceOf, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
   changesSince,
+  type ImageIds,
   isSuperseded,
   type PreparedRelease,
   prepareImages,
@@ -117,9 +118,6 @@ async function planUnchanged(
   return plan;
 }
 
-/** Image ids by the names under which releases record them. */
-type Ids = Readonly<Record<string, string>>;
-
 type Rendered = Pick<
   Extract<Decision, { readonly kind: "deploy" }>,
   "prepared" | "plan" | "observed"
@@ -165,7 +163,7 @@ async function planRendered(
   target: ResolvedTarget,
   { prepared, recorded, observed, changes }: Found & { readonly prepared: PreparedRelease },
   signal: AbortSignal,
-): Promise<{ readonly plan: Plan; readonly pulled: Ids }> {
+): Promise<{ readonly plan: Plan; readonly pulled: ImageIds }> {
   const { release } = prepared;
   const { deployment: { forceRecreate, removeOrphans }, key, origin } = target;
   const digests = { deployed: recorded?.digest, wanted: release.digest };

@@ -92,8 +92,8 @@ function claimantOf(
 
 /**
  * Refuses a target whose stack has another owner by the ledger, by whichever context of its engine, which
- * another one of these deploys, or which was discovered and is deployed from another repository. Call it first, so that only the owner
- * unpins or repairs a stack.
+ * another one of these deploys, or which was discovered and is deployed from another repository. Call it
+ * first, so that only the owner unpins or repairs a stack.
  *
  * Throws `conflict`, and records which other owner was refused: a person may hand the stack over.
  */

@@ -11,16 +11,16 @@ import {
 } from "../model/mod.ts";
 
 /** Image ids by the names of {@link NamedImage}. */
-export type Ids = Readonly<Record<string, string>>;
+export type ImageIds = Readonly<Record<string, string>>;
 
-/** Ids of images that a plan uses although names may lead to other ones by now. */
+/** ImageIds of images that a plan uses although names may lead to other ones by now. */
 interface Earlier {
   /** Those that were just pulled since their names may have moved. */
-  readonly pulled?: Ids;
+  readonly pulled?: ImageIds;
   /** Those of the containers that run. */
-  readonly running: Ids;
+  readonly running: ImageIds;
   /** Those that the deployed release ran, where it is the one to deploy; none otherwise. */
-  readonly deployed?: Ids;
+  readonly deployed?: ImageIds;
 }
 
 /** The images of services, their own and those beside it, that registries have: the release builds none. */
@@ -38,14 +38,14 @@ export function imagesFetched(
 }
 
 /**
- * Ids that a plan knows of services' images before it looks at names: what was pulled for it; what the others
+ * ImageIds that a plan knows of services' images before it looks at names: what was pulled for it; what the others
  * run, for more replicas; and for a container that is missing of the deployed release, what that ran.
  */
 export function earlierImages(
   plan: Pick<Plan, "services">,
   services: Release["services"],
   { pulled = {}, running, deployed = {} }: Earlier,
-): Ids {
+): ImageIds {
   const actions = new Map(plan.services.map(({ name, action }) => [name, action]));
   const found: Record<string, string> = {};
   for (const service of services) {
@@ -64,7 +64,7 @@ export function earlierImages(
 export async function knownImages(
   engine: Pick<Engine, "imageId">,
   images: readonly NamedImage[],
-  known: Ids,
+  known: ImageIds,
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};

@@ -11,6 +11,7 @@ export type { Host, Hosts } from "./host.ts";
 export { createImages, UNTOUCHED_IMAGES } from "./images.ts";
 export * from "./input_changes.ts";
 export * from "./kept_release.ts";
+export type { ImageIds } from "./known_images.ts";
 export { lendingImages } from "./lending_images.ts";
 export * from "./measure.ts";
 export * from "./model_values.ts";

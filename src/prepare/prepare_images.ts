@@ -31,7 +31,7 @@ import { buildsFor, type BuiltImage, imagesBuilt, stayingFor } from "./builds_fo
 import type { WantedImages } from "./images.ts";
 import {
   earlierImages,
-  type Ids,
+  type ImageIds,
   imagesFetched,
   isPulledAgain,
   knownImages,
@@ -93,9 +93,9 @@ interface Planned {
   readonly plan: Plan;
   readonly observed: ObservedStack;
   /** What {@link refreshImages} pulled for this plan. */
-  readonly pulled?: Ids;
+  readonly pulled?: ImageIds;
   /** What the deployed release ran, where that is the one to deploy. */
-  readonly deployed?: Ids;
+  readonly deployed?: ImageIds;
 }
 
 /**
@@ -201,7 +201,7 @@ async function fetchImages(
   prepared: PreparedRelease,
   { needed, earlier, present }: {
     readonly needed: readonly ReleaseService[];
-    readonly earlier: Ids;
+    readonly earlier: ImageIds;
     readonly present: { has(image: string): boolean };
   },
   signal: AbortSignal,
