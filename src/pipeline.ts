@@ -155,13 +155,12 @@ async function deployNamed(
   await learnedOfAll(parts, failures.map(({ key }) => key), signal);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
-  // Removals come first: the ports and names they free may be those of stacks deployed next.
+  const deploy = () => deployTargets(parts, { opened, listeners }, deployments, signal);
   if (opened.away === undefined && !(only && deployments.length + failures.length > 0)) {
-    const removals = await removeObsolete(parts, { ...opened, only }, listeners, signal);
+    const removals = await removeObsolete(parts, { ...opened, only, deploy }, listeners, signal);
     const named = [...deployments.map(keyOf), ...removals, ...led];
     if (failures.length === 0 && !only) parts.ledger.deferred.keepOnly(run.request, named);
-  }
-  await deployTargets(parts, { opened, listeners }, deployments, signal);
+  } else await deploy();
   if (opened.away !== undefined) throw opened.away;
 }
 

@@ -41,6 +41,8 @@ interface Destroyer {
   readonly by: StackOwner;
   /** The stack, where it was discovered. */
   readonly found?: DiscoveredStack | undefined;
+  /** Whether it was removed before, but for data that it has left. */
+  readonly isLeft?: boolean;
 }
 
 /** A decision to remove a stack. */
@@ -62,11 +64,12 @@ interface DestroyDecided {
 export async function destroyTarget(
   parts: PipelineParts,
   key: StackKey,
-  { by, found, ...decided }: Destroyer & DestroyDecided,
+  { by, found, isLeft, ...decided }: Destroyer & DestroyDecided,
   signal: AbortSignal,
 ): Promise<RemovedData | "moved" | undefined> {
   const observed = await observeAnyway(parts, key, signal);
-  if (!await isThere(parts, key, { by, found, observed }, signal)) return undefined;
+  const asked = { by, found, observed, ...(isLeft && { isLeft }) };
+  if (!await isThere(parts, key, asked, signal)) return undefined;
   return await destroyNow(parts, key, { by, settles: by, ...decided }, signal);
 }
 
@@ -156,13 +159,16 @@ export async function decideDestroy(
 async function isThere(
   parts: Parameters<typeof ownersElsewhere>[0] & Parameters<typeof keptForOther>[0],
   key: StackKey,
-  { by, found, observed }: Pick<ToDestroy, "by" | "found" | "observed">,
+  { by, found, observed, isLeft = false }: Pick<
+    ToDestroy,
+    "by" | "found" | "observed" | "isLeft"
+  >,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { ledger } = parts;
   const containers = partsOf(observed);
   // What failed, or was cut off, may have left volumes and files when the containers were gone.
-  const isAny = containers.length > 0 || ledger.current(key) !== undefined ||
+  const isAny = isLeft || containers.length > 0 || ledger.current(key) !== undefined ||
     ledger.leftDestroy(key);
   if (!isAny) return false;
   requireFreeName(ledger, found);

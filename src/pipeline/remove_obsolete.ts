@@ -21,6 +21,7 @@ import {
   planOfKept,
   whyObsolete,
 } from "./destroy/plan_obsolete.ts";
+import { deleteLeftData, type LeftData } from "./destroy/left_data.ts";
 import { removeDiscovered } from "./destroy/remove_discovered.ts";
 import { discoveryOwner } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -45,13 +46,17 @@ export function noteDiscovered(
 
 /**
  * Removes the stacks that {@link planObsolete} found, or the one in `only`, and returns their keys. A removal
- * that fails keeps neither other removals nor the run's deployments from happening.
+ * that fails keeps neither other removals nor the run's deployments from happening. Those come after the
+ * removals, which free ports and names, and before data is deleted, with which they may go on.
  *
  * Throws `not_found` where the one in `only` is not removed.
  */
 export async function removeObsolete(
   parts: PipelineParts,
-  { only, ...run }: ObsoleteRun & { readonly only?: StackKey | undefined },
+  { only, deploy, ...run }: ObsoleteRun & {
+    readonly only?: StackKey | undefined;
+    readonly deploy: () => Promise<void>;
+  },
   listeners: readonly TargetListener[],
   signal: AbortSignal,
 ): Promise<StackKey[]> {
@@ -66,13 +71,16 @@ export async function removeObsolete(
   const tell = (each: Kept) => Promise.resolve(tellerOf(each.stack).tell(keeping(each)));
   await allInTurns(kept, tell);
   if (held !== "") parts.log.warning(held, { repository: owner.source });
+  const left: LeftData[] = [];
+  const onDataLeft = (each: LeftData) => void left.push(each);
   await allInTurns(removals, async (removal) => {
     const teller = tellerOf(removal.stack);
     if (held !== "") return keep(teller, held);
     const because = whyObsolete(removal.stack.directory);
-    const work = { run, removal, teller, because, looked: lookedAt(run) };
+    const work = { run, removal, teller, because, looked: lookedAt(run), onDataLeft };
     await removeDiscovered(parts, work, signal);
   });
+  await deploy().finally(() => deleteLeftData(parts, left, signal));
   return removals.map((each) => each.stack.key);
 }
 

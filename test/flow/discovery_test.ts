@@ -201,11 +201,69 @@ describe("auto-discovery", () => {
       await world.repository.remove([directory(world, "a")]);
       await commit(world, { [`${directory(world, "b")}/compose.yaml`]: file }, policy);
       const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
-      const why = `its volumes and the data in its relative mounts: ${world.stack}-b is named now`;
+      const why =
+        `its volumes and the data in its relative mounts: ${world.stack}-b is named and not`;
       assert.ok(out.includes(`; keeps ${why}`), out);
       assert.ok(JSON.stringify(await pollTo(world, "succeeded")).includes(`; kept ${why}`));
       assert.deepEqual(await running(world, "a", "b"), ["b"]);
       assert.deepEqual(await world.engine.findVolumes([volumes.data.name], never), [before]);
+    }));
+
+  it("a merged one's volume goes with the stack that goes on with it, and only what nothing uses is deleted", () =>
+    inWorld("fake", async (world) => {
+      const policy = { enabled: true, delete: true, remove_volumes: true };
+      const never = new AbortController().signal;
+      const named = (...names: string[]) =>
+        Object.fromEntries(names.map((each) => [each, { name: `${world.stack}-${each}` }]));
+      const withVolumes = (...names: string[]) =>
+        composeFile(
+          { web: service({ volumes: names.map((each) => `${each}:/${each}`) }) },
+          { volumes: named(...names) },
+        );
+      const names = ["shared", "alone"].map((each) => `${world.stack}-${each}`);
+      const found = async () =>
+        (await world.engine.findVolumes(names, never)).map(({ name }) => name);
+      const first = {
+        [`${directory(world, "a")}/compose.yaml`]: withVolumes("shared", "alone"),
+        [`${directory(world, "b")}/compose.yaml`]: withVolumes(),
+      };
+      await commit(world, first, policy);
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory(world, "a")]);
+      await commit(world, {
+        [`${directory(world, "b")}/compose.yaml`]: withVolumes("shared"),
+      }, policy);
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(out, /its data goes last, where no other stack goes on with it/);
+      const run = JSON.stringify(await pollTo(world, "succeeded"));
+      assert.ok(run.includes(`; deleted volume ${world.stack}-alone`), run);
+      assert.ok(run.includes(`; kept volume ${world.stack}-shared: stack ${world.stack}-b`), run);
+      assert.deepEqual(await found(), [`${world.stack}-shared`]);
+    }));
+
+  it("the data of a removed one stays where another one is not deployed as the commit has it", () =>
+    inWorld("fake", async (world) => {
+      const policy = { enabled: true, delete: true, remove_volumes: true };
+      const volumes = { data: { name: `${world.stack}-data` } };
+      const file = composeFile({ web: service({ volumes: ["data:/data"] }) }, { volumes });
+      const first = {
+        [`${directory(world, "a")}/compose.yaml`]: file,
+        [`${directory(world, "b")}/compose.yaml`]: app(),
+      };
+      await commit(world, first, policy);
+      await pollTo(world, "succeeded");
+      await commandTo(world, 0, ["hold", `${world.stack}-b`]);
+      await world.repository.remove([directory(world, "a")]);
+      await commit(world, { [`${directory(world, "b")}/compose.yaml`]: file }, policy);
+      const { run } = await world.poll();
+      const why = `${world.stack}-b is named and not deployed as this commit has it`;
+      assert.ok(JSON.stringify(run).includes(why), JSON.stringify(run));
+      const [there] = await world.engine.findVolumes(
+        [volumes.data.name],
+        new AbortController().signal,
+      );
+      assert.notEqual(there, undefined);
+      assert.deepEqual(await running(world, "a", "b"), ["b"]);
     }));
 
   it("an invalid override fails its own stack, deploys the others and removes nothing", () =>

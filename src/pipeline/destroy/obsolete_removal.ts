@@ -11,33 +11,46 @@ type RemoveVerdict = ObsoleteVerdict & { readonly kind: "remove" };
 export type Removal = RemoveVerdict & {
   /** Why its data stays, although it would be deleted. */
   readonly keepsData: string | undefined;
+  /** Stacks after which its data goes, if it does: they may go on with it; see `deleteLeftData`. */
+  readonly goesAfter: readonly StackKey[];
 };
 
 /**
- * The removal of a stack by a run that names these ones. Its data stays where one of them was never deployed:
- * the stack may have been renamed to it, and it goes on with the volumes then by their names. What it
- * defines is known when it is deployed, which is after the removal.
+ * The removal of a stack by a run that wants these ones. Its data stays where one of them on its engine was never
+ * deployed: the stack may have been renamed to it. Else it goes after them.
  */
 export function asRemoval(
   { ledger }: Pick<PipelineParts, "ledger">,
   verdict: RemoveVerdict,
-  named: readonly StackKey[],
+  wanted: readonly StackKey[],
 ): Removal {
   const { stack: { key }, removeVolumes } = verdict;
   const deletes = removeVolumes || ledger.current(key)?.swarm !== undefined;
-  const fresh = named.filter((each) =>
-    deletes && each.context === key.context && ledger.current(each) === undefined
-  );
-  if (fresh.length === 0) return { ...verdict, keepsData: undefined };
-  const names = fewOf(fresh.map(({ name }) => name));
-  const are = fresh.length === 1 ? "is" : "are";
-  const keepsData =
-    `${names} ${are} named now and ${are} not deployed yet, and may go on with it, as ` +
-    "after a rename; delete by hand what nothing uses";
-  return { ...verdict, keepsData };
+  const contexts = [key.context, ...ledger.owners.contextsBeside(key)];
+  const goesAfter = wanted.filter(({ context }) => deletes && contexts.includes(context));
+  const fresh = goesAfter.filter((each) => ledger.current(each) === undefined);
+  const keepsData = fresh.length === 0 ? undefined : mayGoOn(fresh, "yet");
+  return { ...verdict, keepsData, goesAfter: keepsData === undefined ? goesAfter : [] };
 }
 
-/** Removes a stack that nothing names any more, and tells what became of its data; as {@link destroyTarget}. */
+/** Words for when the data of a removed stack goes that {@link Removal.goesAfter} others, to append to a sentence. */
+export function whenDataGoes(goesAfter: Removal["goesAfter"]): string {
+  return goesAfter.length === 0 ? "" : "; its data goes last, where no other stack goes on with it";
+}
+
+/** Words for data that stays, since stacks that are named are not deployed yet. */
+export function mayGoOn(stacks: readonly StackKey[], how: string): string {
+  const are = stacks.length === 1 ? "is" : "are";
+  return `${
+    fewOf(stacks.map(({ name }) => name))
+  } ${are} named and not deployed ${how}, and may go on ` +
+    "with it, as after a rename; delete by hand what nothing uses";
+}
+
+/**
+ * Removes a stack that nothing names any more, and tells what became of its data; as {@link destroyTarget}.
+ * Returns `data_left` where that goes later.
+ */
 export async function destroyObsolete(
   parts: PipelineParts,
   { run, removal, because, since }: {
@@ -48,14 +61,16 @@ export async function destroyObsolete(
     readonly since: string;
   },
   signal: AbortSignal,
-): Promise<TargetEnd | "moved"> {
-  const { stack: found, stack: { key }, keepsData, removeVolumes, removeImages } = removal;
-  const what = keepsData === undefined
+): Promise<TargetEnd | "moved" | "data_left"> {
+  const { stack: found, stack: { key }, keepsData, goesAfter, removeVolumes, removeImages } =
+    removal;
+  const what = keepsData === undefined && goesAfter.length === 0
     ? { removeVolumes, removeImages }
     : { removeVolumes: false, keepsStackVolumes: true, removeImages };
   const decided = { by: ownerFrom(run.configuration), found, what, since };
   const data = await destroyTarget(parts, key, decided, signal);
   if (data === "moved") return data;
+  if (data !== undefined && goesAfter.length > 0) return "data_left";
   if (data !== undefined) {
     const kept = keepsData === undefined ? data.kept : [...data.kept, keptData(keepsData)];
     const message = `removed: ${because}${dataText("deleted", { ...data, kept })}`;

@@ -50,6 +50,7 @@ export async function planObsolete(
   const owner = discoveryOwner(configuration, request);
   const looked = lookedAt(run);
   const named = [...deployments.map(keyOf), ...failures.map((each) => each.key)];
+  const wanted = deployments.filter((each) => !each.declared.deployment.destroy.enabled).map(keyOf);
   const names = new Set(named.map(formatStackKey));
   const stacks = parts.ledger.discovered.of(owner);
   const discovered = stacks.filter(({ policy }) => policy !== undefined);
@@ -68,7 +69,7 @@ export async function planObsolete(
   });
   const verdicts = await allInTurns(chosen, (each) => unlessKept(parts, each, named, signal));
   const removals = verdicts.filter((each) => each.kind === "remove")
-    .map((each) => asRemoval(parts, each, named));
+    .map((each) => asRemoval(parts, each, wanted));
   const permitted = permitsRemovals({
     removals: removals.map((each) => each.stack.key),
     owned: discovered.length,
@@ -123,7 +124,7 @@ export function whyObsolete(directory: string): string {
 
 /**
  * Why a stack stays whose context was changed: to one that leads to the same engine, and is to have its data, or to
- * one that has not deployed it, which may be misspelt or away.
+ * one that has not deployed it since this one did, which may be misspelt or away, also where it once had it.
  */
 function namedElsewhere(
   { ledger }: Pick<PipelineParts, "ledger">,
@@ -133,14 +134,26 @@ function namedElsewhere(
   const beside = ledger.owners.contextsBeside(key);
   const other = named.find((each) =>
     each.name === key.name &&
-    (beside.includes(each.context) || ledger.current(each) === undefined)
+    (beside.includes(each.context) || !isDeployedSince(ledger, each, key))
   );
   if (other === undefined) return undefined;
   const forget = `stackwright forget ${formatStackArguments(key)}`;
   const how = beside.includes(other.context)
     ? `which leads to its engine: to have that one take it over, ${forget}`
-    : "which has not deployed it yet, or does not exist";
+    : "which has not deployed it " +
+      (ledger.current(other) === undefined ? "yet, or does not exist" : "since this one did");
   return `${key.name} is named by context ${other.context}, ${how}`;
+}
+
+/** Whether a stack has a good release that was begun after that of `other`, if that has any. */
+function isDeployedSince(
+  ledger: PipelineParts["ledger"],
+  key: StackKey,
+  other: StackKey,
+): boolean {
+  const [since, before] = [ledger.current(key)?.id, ledger.current(other)?.id];
+  const ids = [since, before].flatMap((id) => id ?? []);
+  return since !== undefined && ledger.lastBegun(ids) === since;
 }
 
 async function scanOf(

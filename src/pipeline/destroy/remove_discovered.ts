@@ -11,6 +11,7 @@ import { partsFor, type PipelineParts } from "../parts.ts";
 import type { OpenedSource } from "../open_source.ts";
 import { noteDeferred, windowHold } from "../sync_gate.ts";
 import { outwaitProcess, untilSettled, whileOwned } from "../waits.ts";
+import type { LeftData } from "./left_data.ts";
 import { destroyObsolete, type Removal } from "./obsolete_removal.ts";
 import {
   type AttemptedRemoval,
@@ -27,11 +28,14 @@ interface RemovalWork {
   readonly because: string;
   /** The revisions by which the run found that nothing names it. */
   readonly looked: readonly Revision[];
+  /** Told of a removal that has not ended: data goes later. */
+  readonly onDataLeft: (left: LeftData) => void;
 }
 
 /**
  * Removes a discovered stack that nothing names any more, where that is still so when its turn comes, and nobody
- * holds it. Every end is told, a failure included; rejects with the signal's reason alone.
+ * holds it. Every end is told, a failure included, but of one whose data goes later; rejects with the signal's
+ * reason alone.
  */
 export async function removeDiscovered(
   parts: PipelineParts,
@@ -68,7 +72,7 @@ export async function removeDiscovered(
 /** Decides about a removal and carries it out. Returns `moved` when another process changed the stack meanwhile. */
 async function decideAndRemove(
   parts: PipelineParts,
-  { run, removal, teller, because: message, looked, attempted }: RemovalWork & {
+  { run, removal, teller, because: message, looked, attempted, onDataLeft }: RemovalWork & {
     readonly attempted: AttemptedRemoval;
   },
   signal: AbortSignal,
@@ -106,7 +110,10 @@ async function decideAndRemove(
   };
   const end = await whileOwned(parts, ofOwner, owned, signal);
   if (end === "moved") return end;
-  if (end !== undefined) teller.tell({ kind: "ended", end });
+  if (end === "data_left") {
+    const left = { run, removal, teller, because: message, since: parts.ledger.mark(key) };
+    onDataLeft(left);
+  } else if (end !== undefined) teller.tell({ kind: "ended", end });
   return "done";
 }
 

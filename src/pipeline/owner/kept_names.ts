@@ -7,15 +7,16 @@ import { modelOf } from "./claim.ts";
 
 /**
  * Why things that were made for a stack stay when it goes, by what releases say of their names: its own
- * calls them external now, which is how data is kept from `down --volumes`; or another stack of its context
+ * calls them external now, which is how data is kept from `down --volumes`; or another stack of its engine
  * defines or mounts the volume, which starts with the data of this one, as after a rename.
  */
 export async function keptNames(
-  ledger: Pick<Ledger, "current" | "currents" | "history" | "open">,
+  ledger: Pick<Ledger, "current" | "currents" | "history" | "open" | "owners">,
   key: StackKey,
 ): Promise<NonNullable<Destroy["whyKept"]>> {
   const isOwn = (each: RecordedRelease) => formatStackKey(each.key) === formatStackKey(key);
-  const others = ledger.currents(key.context).filter((each) => !isOwn(each));
+  const contexts = [key.context, ...ledger.owners.contextsBeside(key)];
+  const others = contexts.flatMap((each) => ledger.currents(each)).filter((each) => !isOwn(each));
   // The last one may have failed, and tells what its author wants all the same.
   const own = [ledger.current(key), ledger.history(key, 1)[0]].flatMap((each) => each ?? []);
   const reasons = { network: new Map<string, string>(), volume: new Map<string, string>() };

@@ -58,6 +58,11 @@ describe("keptNames()", () => {
     assert.equal(why({ name: "shop_n", labels: {} }, "network"), undefined);
     const elsewhere = await keptNames(ledger, stackKey("other", "shop"));
     assert.equal(elsewhere({ ...OWN, labels: {} }, "volume"), undefined);
+    for (const context of ["default", "other"]) {
+      ledger.owners.noteEngine(context, { id: "engine", hostname: "host", cluster: "" });
+    }
+    const beside = await keptNames(ledger, stackKey("other", "shop"));
+    assert.equal(beside({ ...OWN, labels: {} }, "volume"), "stack one defines it");
   });
 });
 
@@ -72,7 +77,7 @@ describe("asRemoval()", () => {
     const ledger = ledgerOf(["shop", {}], ["one", {}]);
     assert.match(
       asRemoval({ ledger }, verdict, named).keepsData ?? "",
-      /^fresh is named now .* rename/,
+      /^fresh is named and not deployed yet, .* rename/,
     );
     assert.equal(asRemoval({ ledger }, verdict, named.slice(0, 1)).keepsData, undefined);
     assert.equal(asRemoval({ ledger }, verdict, named.slice(2)).keepsData, undefined);

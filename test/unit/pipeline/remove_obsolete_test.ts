@@ -15,6 +15,7 @@ import { longestStretch } from "../processor_time.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
+import { releaseOf } from "../record/releases.ts";
 
 describe("planOfKept()", () => {
   it("promises no more than that it is kept now, with its data", () => {
@@ -38,7 +39,7 @@ describe("planObsolete()", () => {
       request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
       configuration: revision,
       expansion: { deployments: [], failures: [], scans },
-      ...{ trigger: "webhook", origin: "automatic" },
+      ...{ trigger: "webhook", origin: "automatic", deploy: () => Promise.resolve() },
       passes: (filter: string) => turns.take(() => passesWebhookFilter(filter, ["main"]), signal),
     };
     const parts = { ledger: createMemoryLedger(createFakeClock()) } as unknown as PipelineParts;
@@ -48,6 +49,31 @@ describe("planObsolete()", () => {
     });
     assert.ok(longest < 500, `${longest} ms`);
   });
+});
+
+describe("planObsolete(), of a stack that is named by the context of another engine", () => {
+  const [here, there] = [stackKey("", "shop"), stackKey("nas", "shop")];
+  const ROWS = [
+    ["has never deployed it", [here], "yet, or does not exist"],
+    ["deployed it before", [there, here], "since this one did"],
+    ["has deployed it since", [here, there], undefined],
+  ] as const;
+  for (const [what, begun, why] of ROWS) {
+    it(`${why === undefined ? "removes" : "keeps"} it where that one ${what}`, async () => {
+      const { parts, run } = createShop();
+      for (const key of begun) {
+        const intent = parts.ledger.beginDeploy(releaseOf(key, "a".repeat(40)));
+        parts.ledger.deployed(intent, {}, "");
+      }
+      const deployment = { context: "nas", name: "shop", destroy: { enabled: false } };
+      const expansion = { ...run.expansion, deployments: [{ declared: { deployment } }] };
+      const asked = { ...run, expansion } as unknown as Parameters<typeof planObsolete>[1];
+      const { removals, kept } = await planObsolete(parts, asked, signal);
+      assert.equal(removals.length, why === undefined ? 1 : 0);
+      const said = kept.map(({ because }) => because).join();
+      assert.ok(said.endsWith(why === undefined ? "" : `has not deployed it ${why}`), said);
+    });
+  }
 });
 
 describe("removeObsolete()", () => {
@@ -74,7 +100,7 @@ describe("removeObsolete()", () => {
       request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
       configuration: revision,
       expansion: { deployments: [], failures: [], scans: [] },
-      ...{ trigger: "poll", origin: "automatic" },
+      ...{ trigger: "poll", origin: "automatic", deploy: () => Promise.resolve() },
     } as unknown as Parameters<typeof removeObsolete>[1];
     const parts = { ledger, secrets } as unknown as PipelineParts;
     const listener = () => () => count("told");
@@ -101,7 +127,7 @@ describe("removeObsolete()", () => {
       request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
       configuration: revision,
       expansion: { deployments: [], failures: [], scans: [] },
-      ...{ trigger: "poll", origin: "automatic" },
+      ...{ trigger: "poll", origin: "automatic", deploy: () => Promise.resolve() },
     } as unknown as Parameters<typeof removeObsolete>[1];
     const known = Promise.withResolvers<void>();
     const asked: string[] = [];
@@ -163,7 +189,7 @@ function createShop() {
     request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
     configuration,
     expansion: { deployments: [], failures: [], scans: [] },
-    ...{ trigger: "poll", origin: "automatic" },
+    ...{ trigger: "poll", origin: "automatic", deploy: () => Promise.resolve() },
   } as unknown as Parameters<typeof removeObsolete>[1];
   const stackLock = createWatchedLock({ clock, version: () => ledger.owners.mark(key) });
   const meter = { move() {}, observe() {}, count() {} };

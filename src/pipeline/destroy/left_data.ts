@@ -1,0 +1,73 @@
+import { dataText, type RemovedData } from "../../deploy/mod.ts";
+import { formatStackKey, ownerFrom, type StackKey } from "../../model/mod.ts";
+import { allInTurns, deploying } from "../../system/mod.ts";
+import type { Teller } from "../../tell/mod.ts";
+import { destroyTarget, keptData } from "../destroy_target.ts";
+import type { OpenedSource } from "../open_source.ts";
+import { partsFor, type PipelineParts } from "../parts.ts";
+import { mayGoOn, type Removal } from "./obsolete_removal.ts";
+
+/** A stack that was removed but for its data, which goes after the other stacks of the run were deployed. */
+export interface LeftData {
+  readonly run: Pick<OpenedSource, "configuration">;
+  readonly removal: Removal;
+  readonly teller: Teller;
+  readonly because: string;
+  /** The ledger's mark of the stack once it was removed. */
+  readonly since: string;
+}
+
+/**
+ * Deletes the data of removed stacks after the other ones of the run had their turn, and tells how each removal
+ * ended. A stack that goes on with a volume of a removed one says so in its release, and that is known only now.
+ * Where one is not deployed as the run's commit has it, the data stays: it may be the one that goes on with it.
+ */
+export async function deleteLeftData(
+  parts: PipelineParts,
+  left: readonly LeftData[],
+  signal: AbortSignal,
+): Promise<void> {
+  await allInTurns(left, async (each) => {
+    const { removal: { stack: { key } }, because, teller } = each;
+    try {
+      const message = `removed: ${because}${
+        dataText("deleted", await deleteData(parts, each, signal))
+      }`;
+      teller.tell({ kind: "ended", end: { status: "succeeded", message } });
+    } catch (thrown) {
+      // What is remembered again is removed with its data by the next run that does not name it.
+      parts.ledger.discovered.set(each.removal.stack);
+      teller.fail(
+        `deleting the data of ${key.name}, whose containers were removed`,
+        thrown,
+        signal,
+      );
+    }
+  });
+}
+
+async function deleteData(
+  anyParts: PipelineParts,
+  { run: { configuration }, removal, since }: LeftData,
+  signal: AbortSignal,
+): Promise<RemovedData> {
+  const { stack: found, stack: { key }, removeImages, goesAfter } = removal;
+  const all = (why: string): RemovedData => ({ deleted: [], kept: [keptData(why)] });
+  if (signal.aborted) return all("the run ended before the other stacks were deployed");
+  const others = goesAfter.filter((each) => !isDeployed(anyParts, each, configuration.id));
+  if (others.length > 0) return all(mayGoOn(others, "as this commit has it"));
+  const what = { removeVolumes: true, removeImages };
+  const decided = { by: ownerFrom(configuration), found, what, since, isLeft: true };
+  const parts = await partsFor(anyParts, key, signal);
+  const data = await parts.stackLock.run(formatStackKey(key), async () => {
+    const work = () => destroyTarget(parts, key, decided, signal);
+    return await deploying(parts, { ...found, configuration }, work, signal);
+  }, signal);
+  return data === "moved" || data === undefined ? all("it was changed meanwhile") : data;
+}
+
+/** Whether the release of a stack that runs is that of a commit, by itself or by its configuration. */
+function isDeployed({ ledger }: PipelineParts, key: StackKey, commit: string): boolean {
+  const release = ledger.current(key);
+  return (release?.configuration ?? release?.revision)?.id === commit;
+}
