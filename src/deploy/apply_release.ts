@@ -7,10 +7,11 @@ import {
   type ReleaseService,
 } from "../model/mod.ts";
 import {
-  mendContainers,
+  mendNames,
   removeServices,
   signalServices,
   stopServices,
+  unpauseServices,
 } from "./compose/act_on_services.ts";
 import { type ApplyStep, applySteps } from "./apply_steps.ts";
 import { awaitConditions } from "./await_conditions.ts";
@@ -217,9 +218,9 @@ async function carryOut(
     }
     case "up": {
       const services = Object.keys(step.scale);
-      const refused = step.mode === "complete"
-        ? await mendContainers(engine, release, services, signal)
-        : undefined;
+      const refused = await mendNames(engine, release, services, signal);
+      const isComplete = step.mode === "complete";
+      if (isComplete) await unpauseServices(engine, release, services, signal);
       const made = release.services.filter(({ name }) => services.includes(name));
       const built = await imagesToMake(engine, made, images, signal);
       const timeoutMs = Math.max(1000, deadline - clock.uptime());
@@ -237,7 +238,8 @@ async function carryOut(
       const changes = { ...step, ...rules, ...how };
       await parts.remake?.(signal, step);
       await parts.backend.up(changes, signal);
-      if (refused !== undefined) throw refused;
+      // Told once the containers are started: that they run is worth more. Others have been replaced.
+      if (isComplete && refused !== undefined) throw refused;
     }
   }
 }

@@ -7,6 +7,7 @@ import {
   withFollowers,
 } from "../model/mod.ts";
 import { applyRelease } from "./apply_release.ts";
+import { isDown, keepDown } from "./left_orphans.ts";
 import { observe } from "./observe.ts";
 import { imagesPresent, pointTags } from "./point_tags.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
@@ -47,6 +48,7 @@ export async function restore(
     desired: previous.release.services,
     observed,
   });
+  await stopKeptOrphans(parts.engine, work, { observed, planned }, signal);
   await parts.fetchImages(previous, services, signal);
   const back: Rollout = {
     ...work,
@@ -103,6 +105,31 @@ async function lookBack(
   );
   for (const { id } of started) await engine.stopContainer(id, undefined, signal);
   return started.length === 0 ? observed : await observe(engine, { key }, signal);
+}
+
+/**
+ * Stops containers of services that only the failed release has and that are not removed, since they were
+ * orphans before it, where none of theirs ran: they stay as they were, until a release has them again.
+ */
+async function stopKeptOrphans(
+  engine: Engine,
+  { next, previous, ranBefore }: Restoration,
+  { observed, planned }: {
+    readonly observed: ObservedStack;
+    readonly planned: readonly ServicePlan[];
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const others = new Set([...previous.release.services, ...planned].map(({ name }) => name));
+  const names = new Set([...others, ...ranBefore]);
+  const kept = next.release.services.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+  const running = observed.containers.filter((each) =>
+    isOurs(each) && kept.includes(each.service) && !isDown(each)
+  );
+  for (const { id } of running) {
+    await keepDown(engine, id, {}, signal);
+    await engine.stopContainer(id, undefined, signal);
+  }
 }
 
 /**

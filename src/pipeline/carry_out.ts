@@ -11,6 +11,7 @@ import {
 } from "../deploy/mod.ts";
 import {
   askingSource,
+  isOurs,
   type LiveManifest,
   type ObservedStack,
   ownerOfRelease,
@@ -73,6 +74,7 @@ export async function carryOut(
     there: [...new Set(work.observed.containers.map(({ service }) => service))],
     removeOrphans: work.removeOrphans,
     undoes: work.undone !== undefined,
+    orphans: keptOrphans(parts, work),
     starts: work.starts === true,
     ...(release.swarm === undefined && work.images !== undefined ? { images: work.images } : {}),
     ...(pin === undefined ? {} : { pin }),
@@ -84,6 +86,20 @@ export async function carryOut(
   const finish: OwnersWork<RolloutResult> = (within, ask) =>
     finishRollout(parts, { ...work, ...warnOfOthers(parts, work), ask }, intent, within);
   return await whileIntended(parts, intent, finish, signal);
+}
+
+/** Services of a release that have containers of ours which were orphans until now, and were to stay. */
+function keptOrphans(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  { next: { release }, observed: { containers }, removeOrphans }: DecidedRollout,
+): string[] {
+  const current = ledger.current(release.key);
+  if (removeOrphans || current === undefined || release.swarm !== undefined) return [];
+  const had = new Set(ledger.services(current).map(({ name }) => name));
+  const there = new Set(containers.filter(isOurs).map(({ service }) => service));
+  return release.services.map(({ name }) => name).filter((name) =>
+    !had.has(name) && there.has(name)
+  );
 }
 
 function runningServices({ containers }: ObservedStack): string[] {
@@ -118,7 +134,8 @@ export async function finishRollout(
   const note: Halts["note"] = (notes) => parts.ledger.noteAdoption(intent, notes);
   const halts = { had: intent.adoption ?? { halted: {}, copying: [], copied: [] }, note };
   const replaced = { previous, recorded, ranBefore, wasStopped, liveNow, beside, halts };
-  const result = await replace(parts, work, replaced, signal);
+  const { orphans = [] } = intent;
+  const result = await replace(parts, { ...work, orphans }, replaced, signal);
   if (result.kind !== "deployed") {
     await giveUp(parts, work, { intent, ...result }, signal);
     return result;

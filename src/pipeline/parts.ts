@@ -139,6 +139,8 @@ export interface DecidedRollout
   readonly removeOrphans: boolean;
   /** The services of the good release that a person rolls back: what it added goes in any case. */
   readonly undone?: readonly ReleaseService[] | undefined;
+  /** Services of `next` that were kept orphans before; none by default. */
+  readonly orphans?: readonly string[];
   readonly pruneImages: boolean;
   /** Whether no person asked for the rollout: then a failure counts for the retry policy. */
   readonly automatic: boolean;

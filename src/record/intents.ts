@@ -20,6 +20,8 @@ export interface Intent {
   readonly options: Readonly<Record<string, boolean>>;
   /** Services that ran when a deploy began; those that it stops are started again. */
   readonly ranBefore: readonly string[];
+  /** Services of a deploy's release that were kept orphans before: taking it back leaves their containers. */
+  readonly orphans?: readonly string[] | undefined;
   /** What a deploy stops for good and copies first; nothing when absent. */
   readonly adoption?: AdoptionNotes | undefined;
   /** Whether its release is deployed, and only what that has replaced is left to be tidied up. */
@@ -120,7 +122,7 @@ export class Intents extends LedgerTable {
       intent.key,
       intent.kind,
       intent.releaseId,
-      JSON.stringify({ ...intent.options, adoption: intent.adoption }),
+      optionsText(intent),
       JSON.stringify(intent.ranBefore),
       this.#processes.own,
       now,
@@ -156,9 +158,9 @@ export class Intents extends LedgerTable {
   }
 
   /** Records what an open deploy stops for good and copies. */
-  noteAdoption({ id, options }: Intent, adoption: AdoptionNotes | undefined): void {
+  noteAdoption(intent: Intent, adoption: AdoptionNotes | undefined): void {
     const sql = `UPDATE intents SET options = ? WHERE id = ?`;
-    this.database.run(sql, JSON.stringify({ ...options, adoption }), id);
+    this.database.run(sql, optionsText({ ...intent, adoption }), intent.id);
   }
 
   /** Records that a person stopped the stack since a deploy began that was to start it. */
@@ -230,8 +232,12 @@ export class Intents extends LedgerTable {
   }
 }
 
+function optionsText({ options, adoption, orphans }: Intent): string {
+  return JSON.stringify({ ...options, adoption, orphans });
+}
+
 function toIntent(row: Row): Intent {
-  const { adoption, ...options } = jsonIn(row, "options");
+  const { adoption, orphans, ...options } = jsonIn(row, "options");
   return {
     id: String(row["id"]),
     key: keyIn(row),
@@ -241,6 +247,7 @@ function toIntent(row: Row): Intent {
     options,
     // Versions before wrote down no copies.
     ...(adoption && { adoption: { copied: [], ...adoption } }),
+    ...(orphans && { orphans }),
     ranBefore: jsonIn(row, "ran_before"),
     ...(row["closed_at"] === null && row["outcome"] !== null ? { isDone: true } : {}),
   };

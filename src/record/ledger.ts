@@ -26,6 +26,8 @@ interface Begun {
   readonly removeOrphans?: boolean;
   /** Whether to remove in any case what the current release has added. */
   readonly undoes?: boolean;
+  /** Services of the release that were kept orphans before. */
+  readonly orphans?: readonly string[];
   /** Whether its success ends a person's stop of before; one that comes later is another. */
   readonly starts?: boolean;
   /** Ids of the images built for it, by service: their names may lead to other images later. */
@@ -267,7 +269,7 @@ export class Ledger extends LedgerIntents {
     const { ranBefore = [], there = [], images = {}, owner = this.#ownerOf(key) } = begun;
     const releaseId = this.ids.next();
     const id = this.ids.next();
-    const { removeOrphans = false, starts = false, undoes = false } = begun;
+    const { removeOrphans = false, starts = false, undoes = false, orphans = [] } = begun;
     const options = { removeOrphans, ...(starts && { starts }), ...(undoes && { undoes }) };
     const left = this.intents.unsettled(key);
     const startable = new Set([...there, ...release.services.map(({ name }) => name)]);
@@ -280,6 +282,7 @@ export class Ledger extends LedgerIntents {
     const intent: Intent = {
       ...{ id, key, kind: "deploy", releaseId, options, ranBefore: ran },
       ...(adoption && { adoption }),
+      ...(orphans.length > 0 && { orphans }),
     };
     this.#takeOver(key);
     this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.now());

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
+import { nameAside } from "../../src/deploy/compose/act_on_services.ts";
 import { badService } from "./bad_service.ts";
 import { commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { actions, commit, inWorld, pollTo, states } from "./steps.ts";
+import { actions, commit, docker, inWorld, pollTo, states } from "./steps.ts";
 import { until } from "./until.ts";
 import { engines, type World } from "./world.ts";
 
@@ -46,6 +47,46 @@ for (const engine of await engines()) {
 
     if (engine === "real") return;
 
+    it("leave an orphan that was kept the name that it gets back where their renaming is rolled back", () =>
+      inWorld(engine, async (world) => {
+        const one = service({ container_name: `${world.stack}-x`, volumes: ["/anonymous"] });
+        await deploy(world, { old: one }, "succeeded");
+        const [before] = await world.containers();
+        const volume = await anonymousVolume(world, "x");
+        await deploy(world, { web: one }, "succeeded");
+        const aside = (await world.containers()).find((each) => each.service === "old");
+        assert.equal(aside?.name, nameAside(before?.id ?? "", `${world.stack}-x`));
+        await commandTo(world, 0, ["rollback", world.stack]);
+        assert.deepEqual(await states(world), { x: "running" });
+        assert.equal((await world.containers())[0]?.service, "old");
+        assert.equal(await anonymousVolume(world, "x"), volume);
+      }));
+
+    it("are not an orphan of before which a rollback that failed had replaced: it stays, stopped as it was", () =>
+      inWorld(engine, async (world) => {
+        const healthcheck = { test: ["CMD", "true"], interval: "1s", retries: 1 };
+        const one = service({
+          ...{ volumes: ["data:/data", "/anonymous"], restart: "always", healthcheck },
+        });
+        const volumes = { volumes: { data: {} } };
+        const rename = (name: string) =>
+          commit(world, { "compose.yaml": composeFile({ [name]: one }, volumes) }, KEEPS);
+        await rename("old");
+        await pollTo(world, "succeeded");
+        const volume = await anonymousVolume(world, "old-1");
+        await rename("web");
+        await pollTo(world, "succeeded");
+        const before = { "old-1": "exited", "web-1": "running" };
+        assert.deepEqual(await states(world), before);
+        world.fake?.setBehaviour(`${world.stack}-old-1`, { health: "unhealthy" });
+        const { err } = await commandTo(world, 1, ["rollback", world.stack]);
+        assert.match(err, /put back: restored web$/m);
+        assert.deepEqual(await states(world), before);
+        assert.equal(await anonymousVolume(world, "old-1"), volume);
+        const policy = ["inspect", "--format", "{{.HostConfig.RestartPolicy.Name}}"];
+        assert.equal((await docker(world, ...policy, `${world.stack}-old-1`)).trim(), "no");
+      }));
+
     it("go also when the service was killed meanwhile and the release fails at the next start", () =>
       inWorld(engine, async (world) => {
         const web = service();
@@ -71,4 +112,10 @@ for (const engine of await engines()) {
         assert.deepEqual(await states(world), { "web-1": "running" });
       }));
   });
+}
+
+async function anonymousVolume(world: World, name: string): Promise<string> {
+  const format = '{{range .Mounts}}{{if eq .Destination "/anonymous"}}{{.Name}}{{end}}{{end}}';
+  const text = await docker(world, "inspect", "--format", format, `${world.stack}-${name}`);
+  return text.trim();
 }

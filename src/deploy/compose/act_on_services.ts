@@ -49,7 +49,7 @@ export const removeServices: OnServices = async (engine, release, services, sign
 
 /**
  * Stops the containers of services and keeps them for a rollback, with their anonymous volumes. A
- * container whose name a service of the release needs is renamed; see {@link mendContainers}.
+ * container whose name a service of the release needs is renamed; see {@link mendNames}.
  */
 export const stopServices: OnServices = async (engine, release, services, signal) => {
   const wanted = wantedNames(release.model);
@@ -62,11 +62,11 @@ export const stopServices: OnServices = async (engine, release, services, signal
 };
 
 /**
- * Repairs what compose ignores when it starts services: restores the names of containers that were
- * put aside or renamed by hand, and unpauses paused ones. Returns the refusal of a name that somebody else
- * took meanwhile, to be thrown once the containers are started: that they run is worth more.
+ * Restores the names of containers of services that were put aside or renamed by hand. A successor waits
+ * under the very name that an old one has which was put aside. Returns the refusal of a name that somebody
+ * else took meanwhile.
  */
-export const mendContainers: OnServices<StackwrightError | undefined> = async (
+export const mendNames: OnServices<StackwrightError | undefined> = async (
   engine,
   release,
   services,
@@ -78,15 +78,20 @@ export const mendContainers: OnServices<StackwrightError | undefined> = async (
     const service = known.get(container.service);
     const wanted = service === undefined ? undefined : wantedName(service, container);
     const name = wanted ?? nameBefore(container);
-    if (name !== container.name) {
-      await engine.renameContainer(container.id, name, signal).catch((error) => {
-        if (!isStackwrightError(error, "engine_refused")) throw error;
-        refused ??= error;
-      });
-    }
-    if (container.state === "paused") await engine.unpauseContainer(container.id, signal);
+    if (name === container.name) continue;
+    await engine.renameContainer(container.id, name, signal).catch((error) => {
+      if (!isStackwrightError(error, "engine_refused")) throw error;
+      refused ??= error;
+    });
   }
   return refused;
+};
+
+/** Unpauses the paused containers of services, which compose ignores when it starts services. */
+export const unpauseServices: OnServices = async (engine, release, services, signal) => {
+  for (const { id, state } of await containersOf(engine, release, services, signal)) {
+    if (state === "paused") await engine.unpauseContainer(id, signal);
+  }
 };
 
 function nameBefore({ id, name }: ObservedContainer): string {

@@ -1,3 +1,4 @@
+import type { ReleaseService } from "../../model/mod.ts";
 import { planFor, type Why } from "../../plan/mod.ts";
 import type { RolloutParts } from "../../deploy/mod.ts";
 import { composeCall, requireImages } from "../../prepare/mod.ts";
@@ -15,7 +16,10 @@ export function rolloutParts(
   moved: Pick<Why & { readonly kind: "taken_back" }, "images" | "ran"> = {},
 ): RolloutParts {
   const { host: { engine, backend }, clock, log, options: { watchMs } } = parts;
-  const { next, progress, removeOrphans, undone, slot = NO_SLOT } = work;
+  const { next, progress, removeOrphans, undone, orphans = [], slot = NO_SLOT } = work;
+  // A rollback may have failed whose release has services that were orphans before, which were to stay.
+  const added = (services: readonly ReleaseService[]) =>
+    services.filter(({ name }) => !orphans.includes(name));
   return {
     ...{ engine, backend: backend(engine), clock, log, progress, slot },
     watchMs,
@@ -31,7 +35,7 @@ export function rolloutParts(
       // What was there before a release that failed goes with the next good one.
       const back = release === next.release
         ? { removeOrphans, failed: undone ?? failed }
-        : { removeOrphans: false, failed, ...moved };
+        : { removeOrphans: false, failed: added(failed), ...moved };
       const why = { kind: "taken_back", ...back } as const;
       return planFor(release, observed, why).services;
     },
