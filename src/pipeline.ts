@@ -27,7 +27,6 @@ import {
   partsFor,
   type PerformJob,
   type PipelineParts,
-  preparing,
   reconcile,
   recover,
   recoverStack,
@@ -45,6 +44,7 @@ import {
   type ToDo,
   toldDecision,
   toldRepository,
+  untilAsked,
   untilSettled,
   waitForJobs,
   waitForStack,
@@ -273,14 +273,14 @@ async function decideAndAct(
   await waitForStack(parts, key, asked.progress, signal);
   const [before, whose] = [parts.ledger.mark(key), parts.ledger.owners.mark(key)];
   let target = asked;
-  const decide = async (within: PipelineParts) => {
-    target = { ...asked, revision: await revisionOf(within, { request, round }, asked, signal) };
+  const decide = async (within: PipelineParts, all: AbortSignal) => {
+    target = { ...asked, revision: await revisionOf(within, { request, round }, asked, all) };
     teller.lookAt(target.revision);
-    return await decideAsOwner(within, target, signal);
+    return await decideAsOwner(within, target, all);
   };
-  const deciding = (within: PipelineParts) =>
-    stage(parts, teller.target, "decide", () => decide(within));
-  const decision = await preparing(parts, teller.target, deciding, signal);
+  const deciding = (within: PipelineParts, all: AbortSignal) =>
+    stage(parts, teller.target, "decide", () => decide(within, all));
+  const decision = await untilAsked(parts, teller.target, deciding, signal);
   // What needs nothing, too, was judged in the name of whoever had the stack then.
   const isOut = decision.kind !== "skip" && parts.ledger.mark(key) !== before;
   if (isOut || parts.ledger.owners.mark(key) !== whose) return "moved";

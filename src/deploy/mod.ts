@@ -50,7 +50,7 @@ export * from "./others_came.ts";
 export * from "./place_files.ts";
 export { LARGEST_COPY } from "./file_batches.ts";
 export * from "./projects.ts";
-export { type AskedAction, type LockParts, PROJECT_ACTIONS } from "./within_lock.ts";
+export { type AskedAction, type LockParts, PROJECT_ACTIONS, waitsFor } from "./within_lock.ts";
 export * from "./point_tags.ts";
 export { startAgain } from "./put_back.ts";
 export { runningModel } from "./running_model.ts";

@@ -141,7 +141,7 @@ export class Projects {
       if (action === "stop") await this.#parts.requireNotOurs(key, waiting);
       return ordered(await this.describe(key, waiting));
     };
-    const bounded = { key, what: "project", timeoutSeconds, ready };
+    const bounded = { key, what: "project", timeoutSeconds, isFirst: action === "stop", ready };
     return await withinLock(this.#parts, bounded, async (within, containers) => {
       const idle = this.#parts.hold(key, action, { containers });
       if (idle === "moved") return idle;
@@ -217,7 +217,7 @@ export class Projects {
       const destroy = { key, removeVolumes, keepsNamed, removeImages, dependsOn, ...kept };
       return await destroyStack(engine, destroy, within);
     };
-    const bounded = { key, what: "project", timeoutSeconds };
+    const bounded = { key, what: "project", timeoutSeconds, isFirst: true };
     const told = (within: AbortSignal) => this.#parts.told(key, "remove", remove, within);
     return await withinLock(this.#parts, bounded, told, signal);
   }

@@ -1,6 +1,6 @@
 import { errors, formatStackKey, type StackKey } from "../model/mod.ts";
 import type { StackAction } from "./swarm/stack_actions.ts";
-import { type Clock, type KeyedLock, withDeadline } from "../system/mod.ts";
+import { type Clock, type WatchedLock, withDeadline } from "../system/mod.ts";
 
 /** An action that a person asks for on a project or stack. */
 interface Bounded {
@@ -9,12 +9,22 @@ interface Bounded {
   readonly what: string;
   /** Seconds that it may wait for its turn. */
   readonly timeoutSeconds: number;
+  /** Whether it ends the preparation of a deployment, as {@link waitsFor} says, in place of waiting for it. */
+  readonly isFirst?: boolean;
+}
+
+/**
+ * The key under which persons wait that are first: how long a commit is prepared is up to its author, and
+ * who stops or removes the stack has no use for it.
+ */
+export function waitsFor(key: StackKey): string {
+  return `${formatStackKey(key)}\0person`;
 }
 
 /** What actions on a project or stack wait with. */
 export interface LockParts {
   readonly clock: Clock;
-  readonly stackLock: KeyedLock;
+  readonly stackLock: Pick<WatchedLock, "run" | "ending">;
   /** Waits until no other process is changing a stack: the lock is this process's. */
   readonly othersDone: (key: StackKey, signal: AbortSignal) => Promise<void>;
   /** The work that has a stack's lock, for people, where that is known. */
@@ -47,7 +57,7 @@ export type AskedAction = ProjectAction | StackAction | "remove";
  */
 export async function withinLock<Result, Ready = void>(
   { clock, stackLock, othersDone, change, underWay }: LockParts,
-  { key, what, timeoutSeconds, ready }: Bounded & {
+  { key, what, timeoutSeconds, isFirst = false, ready }: Bounded & {
     /** Looks before the work that are bounded as the wait is, and record nothing: the work may be refused. */
     readonly ready?: (waiting: AbortSignal) => Promise<Ready>;
   },
@@ -61,8 +71,11 @@ export async function withinLock<Result, Ready = void>(
         `${timeoutSeconds} s; ask again later, or with a larger timeout`,
     );
   };
+  const turn = Promise.withResolvers<void>();
+  if (isFirst) void stackLock.ending([waitsFor(key)], () => turn.promise);
   const run = (waiting: AbortSignal) =>
     stackLock.run(formatStackKey(key), async () => {
+      turn.resolve();
       for (;;) {
         await othersDone(key, waiting);
         waiting.throwIfAborted();
@@ -74,7 +87,7 @@ export async function withinLock<Result, Ready = void>(
     }, waiting);
   const limit = { clock, milliseconds: timeoutSeconds * 1000, late };
   // The work's own failure is kept apart from that of the wait.
-  const end = await withDeadline(limit, run, signal);
+  const end = await withDeadline(limit, run, signal).finally(turn.resolve);
   if (end.status === "rejected") throw end.reason;
   return end.value;
 }

@@ -23,6 +23,8 @@ export interface WatchedLock extends WatchableLock {
   endable<T>(what: EndableWork<T>, signal: AbortSignal): Promise<T>;
   /** Does `work`; meanwhile each {@link endable} work under the keys that is over ends. */
   ending<T>(keys: readonly string[], work: () => Promise<T>): Promise<T>;
+  /** Whether something goes on that is {@link ending} work under a key. */
+  isEnding(key: string): boolean;
   /** This moment, to be compared with later. */
   mark(): number;
   /**
@@ -84,11 +86,14 @@ export function createWatchedLock(looks?: OverLooks): WatchedLock {
 }
 
 /** What goes on under keys, and what ends it. */
-function endingWork(looks: OverLooks | undefined): Pick<WatchedLock, "endable" | "ending"> {
+function endingWork(
+  looks: OverLooks | undefined,
+): Pick<WatchedLock, "endable" | "ending" | "isEnding"> {
   const endables = new Map<string, Set<() => void>>();
   const endings = new Map<string, Set<symbol>>();
   let looking: AbortController | undefined;
   return {
+    isEnding: (key) => endings.has(key),
     async endable({ keys, isOver, work }, signal) {
       const end = new AbortController();
       const ask = () => {

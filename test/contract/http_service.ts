@@ -21,8 +21,8 @@ import type { CompactionEnd } from "../../src/source/compact_mirrors.ts";
 import { sourceLocation } from "../../src/source/mod.ts";
 import {
   createIds,
-  createKeyedLock,
   createRedactor,
+  createWatchedLock,
   formatTime,
   type Meter,
   systemClock,
@@ -139,7 +139,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     ...(options.bursts ? {} : { quietMs: 0 }),
   });
   const engine = options.engine ?? createMemoryEngine();
-  const stackLock = createKeyedLock();
+  const stackLock = createWatchedLock();
   const stacks = new Stacks({
     engine,
     clock,

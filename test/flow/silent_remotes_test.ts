@@ -123,3 +123,35 @@ describe("a dozen stacks of one repository whose secret store says nothing", () 
     }
   });
 });
+
+describe("a commit with a submodule of a remote that says nothing", () => {
+  for (const action of ["stop", "remove"] as const) {
+    it(`does not keep a person from a ${action}`, async () => {
+      const silent = await createSilentServer();
+      try {
+        await inWorld("fake", async (world) => {
+          await world.repository.commit({
+            ".stackwright.yaml": configFile({ name: world.stack }),
+            "compose.yaml": composeFile({ web: service({ labels: { number: "1" } }) }),
+          });
+          await pollTo(world, "succeeded");
+          await world.repository.commit({
+            "compose.yaml": composeFile({ web: service({ labels: { number: "2" } }) }),
+          });
+          const url = `http://127.0.0.1:${silent.port}/acme/lib.git`;
+          await world.repository.submodule("lib", url, "1".repeat(40));
+          const run = world.poll();
+          await until(() => silent.open.size >= 1);
+          const path = `/v1/api/project/${world.stack}`;
+          const answer = action === "stop"
+            ? await world.request(`${path}/stop`, { method: "POST" })
+            : await world.request(path, { method: "DELETE" });
+          assert.equal(answer.status, 200, await answer.text());
+          assert.match(JSON.stringify(await run), /a person stops or removes/);
+        });
+      } finally {
+        silent.close();
+      }
+    });
+  }
+});

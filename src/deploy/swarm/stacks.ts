@@ -104,7 +104,7 @@ export class Stacks {
       await destroyServices({ engine, clock }, { key, removeVolumes: false }, within);
     };
     await this.#requireSwarm(signal);
-    const bounded = { key, what: "stack", timeoutSeconds };
+    const bounded = { key, what: "stack", timeoutSeconds, isFirst: true };
     const removed = (within: AbortSignal) => told(key, "remove", remove, within);
     await withinLock(this.#parts, bounded, removed, signal);
   }

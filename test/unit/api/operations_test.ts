@@ -7,7 +7,7 @@ import { type SourceRequest, StackwrightError } from "../../../src/model/mod.ts"
 import { createSyncWindows } from "../../../src/plan/mod.ts";
 import { reduceTargets } from "../../../src/plan/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
-import { createKeyedLock, createRedactor } from "../../../src/system/mod.ts";
+import { createRedactor, createWatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger, planned, recordShop } from "../../fakes/memory_ledger.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
@@ -45,7 +45,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
   const stacks = new Stacks({
     engine: createMemorySwarm([{ stack: "shop", service: "web" }]),
     clock,
-    stackLock: createKeyedLock(),
+    stackLock: createWatchedLock(),
     othersDone: () => Promise.resolve(),
     change: (work) => work(new AbortController().signal),
     isManager: () => Promise.resolve(true),
@@ -65,7 +65,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       watchMs: 2000,
       engine: () => Promise.resolve(memory),
       clock,
-      stackLock: createKeyedLock(),
+      stackLock: createWatchedLock(),
       othersDone: () => Promise.resolve(),
       change: (work) => work(new AbortController().signal),
       destroyRecorded: () => Promise.resolve(undefined),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Projects } from "../../../src/deploy/mod.ts";
 import { COMPOSE_LABELS, errors, stackKey } from "../../../src/model/mod.ts";
-import { createKeyedLock } from "../../../src/system/mod.ts";
+import { createWatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 
@@ -19,7 +19,7 @@ function projectsWith(
     watchMs: 2000,
     engine: () => Promise.resolve(engine),
     clock: createFakeClock(),
-    stackLock: createKeyedLock(),
+    stackLock: createWatchedLock(),
     othersDone: () => Promise.resolve(),
     change: (work) => work(new AbortController().signal),
     destroyRecorded: () => Promise.resolve(undefined),

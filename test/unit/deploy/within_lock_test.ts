@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { withinLock } from "../../../src/deploy/within_lock.ts";
+import { waitsFor, withinLock } from "../../../src/deploy/within_lock.ts";
 import { stackKey } from "../../../src/model/mod.ts";
-import { createKeyedLock } from "../../../src/system/mod.ts";
+import { createWatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 
 const never = new AbortController().signal;
@@ -19,7 +19,7 @@ function createParts(othersMs = 0) {
     begun,
     parts: {
       clock,
-      stackLock: createKeyedLock(),
+      stackLock: createWatchedLock(),
       othersDone: (_key: unknown, signal: AbortSignal) => clock.sleep(othersMs, signal),
       change: <T>(work: (signal: AbortSignal) => Promise<T>) => {
         begun.push("change");
@@ -65,6 +65,29 @@ describe("withinLock()", () => {
     const end = assert.rejects(withinLock(named, bounded, () => Promise.resolve(), never), said);
     await clock.advance(5000);
     await end;
+  });
+
+  it("ends what is only prepared where it is first, until its turn", async () => {
+    const { clock, parts } = createParts();
+    const { stackLock } = parts;
+    const waiting = waitsFor(bounded.key);
+    const isOver = () => stackLock.isEnding(waiting) ? new Error("given up") : undefined;
+    const prepare = () =>
+      stackLock.run("default/shop", () => {
+        const work = (within: AbortSignal) => clock.sleep(60_000, within);
+        return stackLock.endable({ keys: [waiting], isOver, work }, never);
+      }, never).then(() => "prepared", ({ message }) => message);
+    const act = (isFirst: boolean) => {
+      const asked = { ...bounded, isFirst, timeoutSeconds: 100 };
+      return withinLock(parts, asked, () => Promise.resolve("acted"), never);
+    };
+    const [ended, stopped, next] = [prepare(), act(true), prepare()];
+    await clock.advance(0);
+    assert.deepEqual([await ended, await stopped], ["given up", "acted"]);
+    const started = act(false);
+    await clock.advance(60_000);
+    assert.deepEqual([await next, await started], ["prepared", "acted"]);
+    assert.equal(stackLock.isEnding(waiting), false);
   });
 
   it("does nothing for a client who goes away while it waits for the lock, or for others", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Stacks } from "../../../../src/deploy/mod.ts";
 import { stackKey } from "../../../../src/model/mod.ts";
-import { createKeyedLock } from "../../../../src/system/mod.ts";
+import { createWatchedLock } from "../../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
 import { createMemorySwarm } from "../../../fakes/memory_swarm.ts";
 
@@ -30,7 +30,7 @@ describe("Stacks.control()", () => {
     const stacks = new Stacks({
       engine: { ...engine, swarm },
       clock: createFakeClock(),
-      stackLock: createKeyedLock(),
+      stackLock: createWatchedLock(),
       othersDone: () => Promise.resolve(),
       change: (work) => work(new AbortController().signal),
       isManager: () => Promise.resolve(true),
