@@ -27,6 +27,7 @@ import {
   partsFor,
   type PerformJob,
   type PipelineParts,
+  preparing,
   reconcile,
   recover,
   recoverStack,
@@ -52,7 +53,7 @@ import {
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { allInTurns, deploying, type Slot, stackAsOwner } from "./system/mod.ts";
+import { allInTurns, deploying, stackAsOwner } from "./system/mod.ts";
 import { askedAs, createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -237,11 +238,8 @@ async function deployTarget(
   return "done";
 }
 
-interface DecidingWork {
+interface DecidingWork extends Pick<OpenedSource, "request" | "pushed" | "round"> {
   readonly target: Target;
-  readonly request: OpenedSource["request"];
-  readonly pushed?: OpenedSource["pushed"];
-  readonly round?: OpenedSource["round"];
   readonly teller: Teller;
   /** What was finished of the stack before, as it had been interrupted. */
   readonly resumed: readonly string[];
@@ -254,10 +252,12 @@ async function settle(
   signal: AbortSignal,
 ): Promise<void> {
   const { glance: _early, ...later } = first;
-  await untilSettled(parts, first.key, (round) => {
+  const attempt = (round: number) => {
     // Without the glance that the run's stacks share: it may predate the change of this stack.
-    return decideAndAct(parts, { ...work, target: round === 0 ? first : later }, signal);
-  }, signal);
+    const now = { ...work, target: round === 0 ? first : later };
+    return untilAsked(parts, first.key, decideAndAct.bind(null, parts, now), signal);
+  };
+  await untilSettled(parts, first.key, attempt, signal);
 }
 
 /**
@@ -268,19 +268,19 @@ async function decideAndAct(
   parts: PipelineParts,
   { target: asked, request, pushed, round, teller, resumed }: DecidingWork,
   signal: AbortSignal,
+  begin: () => void,
 ): Promise<"done" | "moved"> {
   const { key } = teller.target;
   await waitForStack(parts, key, asked.progress, signal);
   const [before, whose] = [parts.ledger.mark(key), parts.ledger.owners.mark(key)];
   let target = asked;
-  const decide = async (within: PipelineParts, all: AbortSignal) => {
-    target = { ...asked, revision: await revisionOf(within, { request, round }, asked, all) };
-    teller.lookAt(target.revision);
-    return await decideAsOwner(within, target, all);
-  };
-  const deciding = (within: PipelineParts, all: AbortSignal) =>
-    stage(parts, teller.target, "decide", () => decide(within, all));
-  const decision = await untilAsked(parts, teller.target, deciding, signal);
+  const decide = (within: PipelineParts) =>
+    stage(parts, teller.target, "decide", async () => {
+      target = { ...asked, revision: await revisionOf(within, { request, round }, asked, signal) };
+      teller.lookAt(target.revision);
+      return await decideAsOwner(within, target, signal);
+    });
+  const decision = await preparing(parts, teller.target, decide, signal);
   // What needs nothing, too, was judged in the name of whoever had the stack then.
   const isOut = decision.kind !== "skip" && parts.ledger.mark(key) !== before;
   if (isOut || parts.ledger.owners.mark(key) !== whose) return "moved";
@@ -289,11 +289,11 @@ async function decideAndAct(
   const since = parts.ledger.mark(key);
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
-  const acting = (slot: Slot) => {
+  return await deploying(parts, teller.target, (slot) => {
+    begin();
     const acted = () => actInTime(parts, { target, teller }, { decision, since, slot }, signal);
     return stage(parts, teller.target, "deploy", acted);
-  };
-  return await deploying(parts, teller.target, acting, signal);
+  }, signal);
 }
 
 /** Carries a decision out, unless a sync window closed meanwhile, and tells how it ended. */

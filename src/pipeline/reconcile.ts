@@ -1,4 +1,4 @@
-import { BoundedLooks, lookAtServices, lookForDrift, observe } from "../deploy/mod.ts";
+import { BoundedLooks, observe } from "../deploy/mod.ts";
 import {
   askingSource,
   beyondObserved,
@@ -7,39 +7,36 @@ import {
   formatStackKey,
   type Heard,
   type LookBecause,
-  NO_DRIFT,
   type ObservedContainer,
   type ObservedStack,
-  type ReconciliationOptions,
   type StackKey,
   type TargetEnd,
 } from "../model/mod.ts";
 import {
   decideReconciliation,
-  judgeDrift,
   judgeVerdict,
-  listedDrift,
   pausedHold,
   type Reconciliation,
   toRemember,
 } from "../plan/mod.ts";
-import { hideSecrets, type Target } from "../prepare/mod.ts";
+import type { Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { whyLeft } from "../record/mod.ts";
 import {
   newVerdicts,
   reconciliationTeller,
-  tellDrift,
   type Teller,
   tellSuppressed,
   tellVerdicts,
 } from "../tell/mod.ts";
 import { repairRelease } from "./act.ts";
+import { untilAsked } from "./decide/until_asked.ts";
 import { isMixed, prepareRepair } from "./hold.ts";
 import { isNothing } from "./owner/own_stack.ts";
 import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { isOthersByContainers } from "./owner/own_things.ts";
-import { allInTurns, createPauses, deploying, type Slot } from "../system/mod.ts";
+import { allInTurns, createPauses, deploying } from "../system/mod.ts";
+import { driftOf, type Reconciled } from "./reconcile/drift_of.ts";
 import { observeEngine } from "./reconcile/observe_engine.ts";
 import { recoverStack } from "./recover.ts";
 import { restartContainers } from "./reconcile/restart_containers.ts";
@@ -88,12 +85,6 @@ export async function reconcile(
 }
 
 type End = "settled" | "failed" | "moved";
-
-/** A stack to reconcile, and how it reacts. */
-interface Reconciled {
-  readonly recorded: RecordedRelease;
-  readonly options: ReconciliationOptions & { readonly removeOrphans?: boolean };
-}
 
 /** The release and options to reconcile a stack by; `undefined` for one that is left alone. */
 function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined {
@@ -202,40 +193,6 @@ function decide(
   return decideReconciliation({ ...known, options, restarts, ...seen });
 }
 
-/**
- * Looks for drift and records it. Returns the drift to repair, without drift that recreating a
- * container did not remove: it would be recreated time and again.
- */
-async function driftOf(
-  { ledger, ledger: { reconciliations }, clock, log, secrets, host: { engine } }: PipelineParts,
-  { recorded, recorded: { key, swarm, images }, options }: Reconciled,
-  { observed, since }: { readonly observed: ObservedStack; readonly since: string },
-  signal: AbortSignal,
-): Promise<readonly Drift[]> {
-  if (options.drift === "ignore") {
-    if (reconciliations.drift(key) !== undefined) reconciliations.noteDrift(key, NO_DRIFT);
-    return [];
-  }
-  const release = ledger.open(recorded);
-  // For a swarm, services are compared: tasks follow them, whatever is done to their containers.
-  const looked = swarm === undefined
-    ? await lookForDrift(engine, release, observed, signal)
-    : { fields: await lookAtServices(engine, { ...release, images }, signal), restarts: [] };
-  if (looked.fields.length > 0) await hideSecrets({ secrets }, release);
-  // A rollout that is half done differs from its release without anybody having changed it.
-  if (ledger.mark(key) !== since) return [];
-  const listed = listedDrift(release, observed)
-    // A swarm restarts ended tasks by itself.
-    .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
-  const fields = reconciliations.masked(key, looked.fields);
-  // Read after looking: a concurrent look may have told and recorded the same drift meanwhile.
-  const before = reconciliations.drift(key);
-  const judged = judgeDrift({ ...looked, listed, fields, before }, options, clock.now());
-  tellDrift(log, key, judged, options.drift);
-  reconciliations.noteDrift(key, judged.found);
-  return judged.mended;
-}
-
 /** Puts missing parts of the release back; `undefined` when another process changed the stack. */
 async function redeploy(
   parts: PipelineParts,
@@ -252,16 +209,20 @@ async function redeploy(
   const progress = (text: string) => teller.tell({ kind: "step", text });
   const by = { key, origin: "automatic", progress, timeoutSeconds } as const;
   const hold = pausedHold(`${key.name} is not as it was deployed`);
-  const decision = await prepareRepair(parts, by, { hold, plan, recorded, observed }, signal);
-  if (decision.kind === "skip") {
-    parts.log.warning(decision.hold.message, { stack: key.name, context: key.context });
-    return { status: "skipped", message: decision.hold.message };
-  }
-  const { message: said, services } = decision.plan;
-  teller.begin("repair", `release ${recorded.number} comes back: ${said}`, services);
-  const mend = (slot: Slot) => repairRelease(parts, by, { decision, since, slot }, signal);
-  const holder = { repository: revision.source.name, configuration: recorded.configuration };
-  return await deploying(parts, holder, mend, signal);
+  return await untilAsked(parts, key, async (within, begin) => {
+    const decision = await prepareRepair(parts, by, { hold, plan, recorded, observed }, within);
+    if (decision.kind === "skip") {
+      parts.log.warning(decision.hold.message, { stack: key.name, context: key.context });
+      return { status: "skipped", message: decision.hold.message };
+    }
+    const { message: said, services } = decision.plan;
+    teller.begin("repair", `release ${recorded.number} comes back: ${said}`, services);
+    const holder = { repository: revision.source.name, configuration: recorded.configuration };
+    return await deploying(parts, holder, (slot) => {
+      begin();
+      return repairRelease(parts, by, { decision, since, slot }, within);
+    }, within);
+  }, signal);
 }
 
 /**

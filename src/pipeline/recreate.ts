@@ -1,6 +1,7 @@
 import { errors, type StackKey } from "../model/mod.ts";
 import { whyLeft } from "../record/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
+import { type Begin, untilAsked } from "./decide/until_asked.ts";
 import type { PipelineParts } from "./parts.ts";
 import { carryOutTold, lost, prepareAgain, tellerOf } from "./rollout/deploy_again.ts";
 import { asItsOwner, learnedSoon, outwaitProcess, untilSettled } from "./waits.ts";
@@ -24,7 +25,8 @@ export async function recreate(
   await untilSettled(parts, key, async () => {
     await outwaitProcess(parts, key, () => {}, signal);
     await learnedSoon(parts, key, signal);
-    const work = (within: AbortSignal) => attemptAnew(parts, key, service, within);
+    const asked = attemptAnew.bind(null, parts, key, service);
+    const work = (within: AbortSignal) => untilAsked(parts, key, asked, within);
     return await asItsOwner(parts, key, work, signal);
   }, signal);
 }
@@ -34,6 +36,7 @@ async function attemptAnew(
   key: StackKey,
   service: string | undefined,
   signal: AbortSignal,
+  begin: Begin,
 ): Promise<"done" | "moved"> {
   const since = parts.ledger.mark(key);
   requireNotCutOff(parts.ledger, key, "recreated");
@@ -47,6 +50,7 @@ async function attemptAnew(
   }
   const { message } = ready.plan;
   const work = { ...ready, removeOrphans: false, remembers: false, since };
+  begin();
   return await carryOutTold(parts, teller, work, {
     wanted,
     decided: `a person asked for it over the API: ${message}`,

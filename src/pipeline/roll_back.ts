@@ -11,6 +11,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { chooseRelease, type Pin, recordedOwner, requireDeployedHere } from "../record/mod.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { carryOutTold, lost, prepareAgain, tellerOf } from "./rollout/deploy_again.ts";
+import { type Begin, untilAsked } from "./decide/until_asked.ts";
 import { requireModeOf } from "./stack_mode.ts";
 import { asItsOwner, untilSettled, waitForStack } from "./waits.ts";
 
@@ -48,7 +49,8 @@ export async function rollBack(
   const parts = await partsFor(anyParts, key, signal);
   const goBack = async () => {
     await waitForStack(parts, key, request.progress, signal);
-    const work = (within: AbortSignal) => attempt(parts, key, request, within);
+    const asked = attempt.bind(null, parts, key, request);
+    const work = (within: AbortSignal) => untilAsked(parts, key, asked, within);
     return await asItsOwner(parts, key, work, signal);
   };
   const settled = () => untilSettled(parts, key, goBack, signal);
@@ -61,6 +63,7 @@ async function attempt(
   key: StackKey,
   { number, reason, progress, listeners = [] }: RollbackRequest,
   signal: AbortSignal,
+  begin: Begin,
 ): Promise<"done" | "moved"> {
   const since = parts.ledger.mark(key);
   requireDeployedHere(parts.ledger, key, "rolled back");
@@ -87,6 +90,7 @@ async function attempt(
   const hasFailed = wanted.status === "failed" || wanted.status === "rolled_back";
   const failed = hasFailed ? ", which failed before" : "";
   const work = { ...ready, removeOrphans, undone, since, pin };
+  begin();
   return await carryOutTold(parts, teller, work, {
     wanted,
     decided: `back to release ${wanted.number}${failed}${because}: ${message}`,

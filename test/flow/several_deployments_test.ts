@@ -335,6 +335,21 @@ describe("wait_running_jobs", () => {
       assert.equal(await label(world, "web", "test.v"), "2");
     }));
 
+  it("keeps nobody from stopping the stack meanwhile", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": app("1") });
+      await pollTo(world, "succeeded");
+      await startJob(world);
+      await commit(world, { "compose.yaml": app("2") }, { timeout: "1h" });
+      const waiting = pollTo(world, "failed");
+      await until(() => world.lines.some(({ message }) => message.includes("waiting for running")));
+      const path = `/v1/api/project/${world.stack}/stop`;
+      const answer = await world.request(path, { method: "POST" });
+      assert.equal(answer.status, 200, await answer.text());
+      assert.match(JSON.stringify(await waiting), /a person stops or removes/);
+      assert.equal(await label(world, "web", "test.v"), "1");
+    }));
+
   it("false does not wait", () =>
     inWorld("fake", async (world) => {
       await startJob(world);
