@@ -36,7 +36,7 @@ import { saidBy } from "./owner/own_things.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownersElsewhere } from "./owner_elsewhere.ts";
 import { jobCredentials } from "./stack_owner.ts";
-import { locked, outwaitProcess, waitForProcess, whileOwned } from "./waits.ts";
+import { locked, outwaitProcess, untilSettled, waitForProcess, whileOwned } from "./waits.ts";
 import { measuredJob } from "../tell/mod.ts";
 
 /** What is said of a run of a job that the end of this process does not end. */
@@ -80,12 +80,16 @@ export async function runJob(
     const named = ({ container: { name } }: FoundJob) =>
       reporter.describe({ repository: `scheduled:${name}`, target: key.name });
     const look = () => lookUpJob(parts, work, named, signal);
-    const { found, spec, by } = await jobs.looks.run(owner ?? key.name, look, signal);
     const progress = (text: string) => tell("running", text);
-    ended = measuredJob(parts, found, spec);
-    const made = createRun(parts, jobs, { work, found, spec, by, progress }, signal);
-    run = made;
-    const end = await runThrough(parts, made, { work, spec, by, progress }, signal);
+    const attempt = async () => {
+      const since = parts.ledger.mark(key);
+      const toRun = await jobs.looks.run(owner ?? key.name, look, signal);
+      ended ??= measuredJob(parts, toRun.found, toRun.spec);
+      const facts = { work, ...toRun, progress, since };
+      run = createRun(parts, jobs, facts, signal);
+      return await runThrough(parts, run, facts, signal);
+    };
+    const end = await untilSettled(parts, key, attempt, signal);
     if (end === "stopped") {
       failed = false;
       return ofStopped();
@@ -93,7 +97,7 @@ export async function runJob(
     code = end;
     if ((code ?? 0) !== 0) {
       const what = `container ${key.name}/${service} ran and exited with status ${code}`;
-      throw errors.deploy_failed(`${what}${made.output}`);
+      throw errors.deploy_failed(`${what}${run?.output}`);
     }
     failed = false;
     tell("succeeded", `job ${service} ${code === undefined ? "was started" : "has run"}`);
@@ -160,6 +164,8 @@ interface JobToRun {
   /** In whose name it runs. */
   readonly by: StackOwner | undefined;
   readonly progress: Progress;
+  /** The ledger's mark of its stack before it was looked up. */
+  readonly since: string;
 }
 
 type AnyRun = Pick<JobRun<unknown>, "begin" | "adopt" | "end" | "output" | "isLeft">;
@@ -196,14 +202,15 @@ function createRun(
 
 /**
  * Begins or adopts a run, and returns its container's exit code; `stopped` where a person stopped the stack
- * while this waited. Ends as {@link whileOwned} does.
+ * while this waited, and `moved` where it was changed, and may have another container for the job, or another
+ * definition. Ends as {@link whileOwned} does.
  */
 async function runThrough(
   parts: PipelineParts,
   run: AnyRun,
-  { work, spec, by, progress }: Omit<JobToRun, "found">,
+  { work, spec, by, progress, since }: Omit<JobToRun, "found">,
   signal: AbortSignal,
-): Promise<number | undefined | "stopped"> {
+): Promise<number | undefined | "stopped" | "moved"> {
   const locks = locksOfJob(parts.ledger, work.key, spec.stopServices);
   const through = async (within: AbortSignal, ask: () => void) => {
     const begin = async () => {
@@ -212,11 +219,12 @@ async function runThrough(
       if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
       within.throwIfAborted();
       if (isOfStopped(parts, work)) return "stopped";
+      if (parts.ledger.mark(work.key) !== since) return "moved";
       await withOwnStops(parts, work, spec, within);
       progress("starting");
       await run.begin(within);
     };
-    const end = async (begun: "stopped" | void) => begun ?? await run.end(within);
+    const end = async (begun: "stopped" | "moved" | void) => begun ?? await run.end(within);
     // Given up, it would leave what it stopped down.
     const wait = work.adopts === undefined ? outwaitProcess : waitForProcess;
     // A job that stops services holds their stacks' locks to its end: nobody may start them. Any

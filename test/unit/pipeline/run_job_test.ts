@@ -346,6 +346,45 @@ describe("runJob()", () => {
   });
 });
 
+describe("runJob() whose stack was changed while it waited for its turn", () => {
+  for (const origin of ["automatic", "manual"] as const) {
+    it(`starts the container that is the job's by then, as it is defined by then, for a ${origin} run`, async () => {
+      const key = stackKey("", "evil");
+      const ledger = createMemoryLedger(createFakeClock());
+      ledger.owners.settle(key, { source: "evil", reference: "" });
+      const job = (id: string, more: Readonly<Record<string, string>>) =>
+        runningContainer("evil", "job", {
+          id,
+          state: "created",
+          labels: {
+            ...{ "stackwright.job.enabled": "true", "stackwright.job.schedule": "@daily" },
+            ...more,
+          },
+        });
+      const engine = createMemoryEngine([
+        job("old", { "stackwright.job.stop_services": "evil/web" }),
+        runningContainer("evil", "web"),
+      ]);
+      let changed = 0;
+      const end = await runOfEvil(
+        {
+          engine,
+          ledger,
+          onLock() {
+            if (++changed > 1) return;
+            ledger.fail(ledger.beginDeploy(releaseOf(key, "a".repeat(40))), "failed", "unhealthy");
+            engine.containers = [job("new", {}), runningContainer("evil", "web")];
+          },
+        },
+        undefined,
+        origin,
+      );
+      assert.equal(end, "job job was started");
+      assert.deepEqual(engine.calls, ["start new"]);
+    });
+  }
+});
+
 describe("endingBy()", () => {
   it("starts nothing of a stack that a person has stopped since the run began", async () => {
     const ledger = createMemoryLedger(createFakeClock());
