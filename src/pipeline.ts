@@ -282,7 +282,7 @@ async function decideAndAct(
     });
   const decision = await preparing(parts, teller.target, decide, signal);
   // What needs nothing, too, was judged in the name of whoever had the stack then.
-  const isOut = decision.kind !== "skip" && parts.ledger.mark(key) !== before;
+  const isOut = decision.kind !== "skip" && !parts.ledger.isStill(key, before);
   if (isOut || parts.ledger.owners.mark(key) !== whose) return "moved";
   noteDecision(parts, { target, request, pushed }, decision);
   if (decision.kind === "skip") return leave(teller, decision, resumed);

@@ -30,10 +30,9 @@ export function createProjects(
     requireNotOurs: async (key, signal) =>
       await requireNotOwnProject((await partsOf(key, signal)).host, key, signal),
     isStack: (key) => ledger.current(key)?.swarm !== undefined,
-    hold(key, action, observed) {
+    hold(key, action, observed, since) {
       const isStopped = action === "stop";
       const done = isStopped ? "stopped" : `${action}ed`;
-      if (ledger.heldElsewhere(key) !== undefined) return "moved";
       if (observed.containers.some(isOurs)) requireDeployedHere(ledger, key, done);
       // What a person stopped since is theirs to start again: the next look finishes what was begun.
       if (!isStopped && ledger.stops.get(key) === undefined) {
@@ -46,7 +45,7 @@ export function createProjects(
         ? current && ledger.services(current)
         : undefined;
       const idle = ledger.stops.idle(key) ?? (services && idleOrphans(services, observed)) ?? [];
-      return isStopped && !ledger.stop(key, idle) ? "moved" : idle;
+      return isStopped && !ledger.stop(key, idle, since) ? "moved" : idle;
     },
     started(key) {
       ledger.stops.remove(key);

@@ -21,11 +21,17 @@ export function askedParts(
   assembly: Assembly,
   { clock, change, underWay }: Asking,
 ): LockParts {
-  const { ledger, stackLock } = assembly;
+  const { ledger, learned, stackLock } = assembly;
   return {
     clock,
     stackLock,
-    change,
+    ledger,
+    // Not under the limit of the wait: a store of secrets that says nothing keeps nobody from a stop.
+    change: (key, work) =>
+      change(async (within) => {
+        await learned(key, within);
+        return await work(within);
+      }),
     underWay,
     othersDone: (key, signal) => waitForProcess({ ledger, clock }, key, () => {}, signal),
     told: (key, action, work, signal) => tellAsked(assembly, key, { action, work }, signal),
@@ -37,10 +43,7 @@ export function askedParts(
  * tells the listeners of a name with a recorded release.
  */
 export async function tellAsked<T>(
-  { ledger, listeners, learned, stackLock }: Pick<
-    Assembly,
-    "ledger" | "listeners" | "learned" | "stackLock"
-  >,
+  { ledger, listeners, stackLock }: Pick<Assembly, "ledger" | "listeners" | "stackLock">,
   key: StackKey,
   { action, work }: Asked<T>,
   signal: AbortSignal,
@@ -50,7 +53,6 @@ export async function tellAsked<T>(
   if (current === undefined) return await owned();
   const { revision, revision: { source: { name: repository } } } = current;
   const target = { key, repository, trigger: "project", origin: "manual" } as const;
-  await learned(key, signal);
   const teller = createTeller(listeners, target, revision);
   teller.begin(action === "remove" ? "destroy" : action, "a person asked for it over the API");
   try {

@@ -69,22 +69,27 @@ interface ProjectParts extends LockParts {
   readonly isStack: (key: StackKey) => boolean;
   /**
    * Sets a hold on a stack that the ledger knows when it is stopped; {@link started} lifts it. Returns the orphans of its release, by service, that did not run before it was stopped and stay
-   * so; `undefined` for a project that is not ours, and `moved` where another process changes it by now. Throws
+   * so; `undefined` for a project that is not ours, and `moved` where its mark is not `since` any more. Throws
    * `conflict` to a start where the last change was cut off, unless the stack was stopped since.
    */
-  readonly hold: (key: StackKey, action: ProjectAction, observed: ObservedStack) => Held;
+  readonly hold: (
+    key: StackKey,
+    action: ProjectAction,
+    observed: ObservedStack,
+    since: string,
+  ) => Held;
   /** Ends the hold of a stack that is started. Half of a start leaves it stopped: nobody else would start the rest. */
   readonly started: (key: StackKey) => void;
   /**
    * Makes the containers of a stack that the ledger knows anew from its release: those of one
    * service, or all. Throws `conflict` where the release is not available, `not_found` for an
-   * unknown service.
+   * unknown service; `moved` where another process changed the stack meanwhile.
    */
   readonly recreateRecorded: (
     key: StackKey,
     service: string | undefined,
     signal: AbortSignal,
-  ) => Promise<void>;
+  ) => Promise<"done" | "moved">;
   /** Images that other stacks than `key` need although no container uses them. */
   readonly keptImages: (key: StackKey, signal: AbortSignal) => Promise<ReadonlySet<string>>;
 }
@@ -142,8 +147,8 @@ export class Projects {
       return ordered(await this.describe(key, waiting));
     };
     const bounded = { key, what: "project", timeoutSeconds, isFirst: action === "stop", ready };
-    return await withinLock(this.#parts, bounded, async (within, containers) => {
-      const idle = this.#parts.hold(key, action, { containers });
+    return await withinLock(this.#parts, bounded, async (within, containers, since) => {
+      const idle = this.#parts.hold(key, action, { containers }, since);
       if (idle === "moved") return idle;
       await this.#parts.told(key, action, async (owned) => {
         const engine = await this.#parts.engine(key.context);

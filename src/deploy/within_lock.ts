@@ -27,10 +27,15 @@ export interface LockParts {
   readonly stackLock: Pick<WatchedLock, "run" | "ending">;
   /** Waits until no other process is changing a stack: the lock is this process's. */
   readonly othersDone: (key: StackKey, signal: AbortSignal) => Promise<void>;
+  /** The question whether what was found of a stack at a mark still holds; see `Ledger.isStill`. */
+  readonly ledger: {
+    mark(key: StackKey): string;
+    isStill(key: StackKey, since: string): boolean;
+  };
   /** The work that has a stack's lock, for people, where that is known. */
   readonly underWay?: (key: StackKey) => string | undefined;
-  /** Does work that only the end of this process ends. Throws `shutting_down`. */
-  readonly change: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Does work on a stack that only the end of this process ends, and that can be told. Throws `shutting_down`. */
+  readonly change: <T>(key: StackKey, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** Does what a person asks of what is there until a hand-over ends it, and reports how it ends. */
   readonly told: <T>(
     key: StackKey,
@@ -52,16 +57,16 @@ export type AskedAction = ProjectAction | StackAction | "remove";
 /**
  * Runs work while it holds a stack's lock, and no other process changes the stack. The caller's signal and
  * the time limit bound the wait for that alone: work that has begun runs to its end, whoever waits for it,
- * since half of it would stay. Work that says `moved`, as another process changes the stack by now, is
- * begun anew after that. Returns and throws what the work does, and throws `timeout` before it.
+ * since half of it would stay. Where the stack was changed since the looks before it, or the work says `moved`
+ * as it finds that itself, all is begun anew. Returns and throws what the work does, and throws `timeout` before it.
  */
 export async function withinLock<Result, Ready = void>(
-  { clock, stackLock, othersDone, change, underWay }: LockParts,
+  { clock, stackLock, othersDone, ledger, change, underWay }: LockParts,
   { key, what, timeoutSeconds, isFirst = false, ready }: Bounded & {
     /** Looks before the work that are bounded as the wait is, and record nothing: the work may be refused. */
     readonly ready?: (waiting: AbortSignal) => Promise<Ready>;
   },
-  work: (signal: AbortSignal, found: Ready) => Promise<Result | "moved">,
+  work: (signal: AbortSignal, found: Ready, since: string) => Promise<Result | "moved">,
   signal: AbortSignal,
 ): Promise<Result> {
   const late = () => {
@@ -79,8 +84,11 @@ export async function withinLock<Result, Ready = void>(
       for (;;) {
         await othersDone(key, waiting);
         waiting.throwIfAborted();
+        const since = ledger.mark(key);
         const found = await ready?.(waiting) as Ready;
-        const [end] = await Promise.allSettled([change((within) => work(within, found))]);
+        const act = async (within: AbortSignal) =>
+          ledger.isStill(key, since) ? await work(within, found, since) : "moved";
+        const [end] = await Promise.allSettled([change(key, act)]);
         if (end.status === "rejected") return end;
         if (end.value !== "moved") return { ...end, value: end.value };
       }

@@ -119,7 +119,7 @@ async function attempt(
   const looking = <T>(look: () => Promise<T>) =>
     parts.looks.run(askingSource(recorded), look, signal);
   const observed = await looking(() => observe(parts.host.engine, recorded, signal));
-  if (recorded.swarm !== undefined && parts.ledger.mark(key) !== since) return "moved";
+  if (recorded.swarm !== undefined && !ledger.isStill(key, since)) return "moved";
   if (isOthersByContainers(parts, recorded, observed)) return "settled";
   tellOfVerdicts(parts, recorded, observed);
   if (found === undefined) return "settled";
@@ -129,6 +129,7 @@ async function attempt(
   const told = decided.suppressed.filter(({ id }) => heard?.get(id)?.has("unhealthy") === true);
   tellSuppressed(parts, recorded, found.options, told);
   if (await isNothing(parts, key, decided, signal)) return "settled";
+  if (!ledger.isStill(key, since)) return "moved";
   const teller = reconciliationTeller(parts.listeners, recorded);
   try {
     const end = decided.plan.kind === "skip"

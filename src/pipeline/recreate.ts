@@ -4,13 +4,13 @@ import { requireNotOwnProject } from "../prepare/mod.ts";
 import { type Begin, untilAsked } from "./decide/until_asked.ts";
 import type { PipelineParts } from "./parts.ts";
 import { carryOutTold, lost, prepareAgain, tellerOf } from "./rollout/deploy_again.ts";
-import { asItsOwner, learnedSoon, outwaitProcess, untilSettled } from "./waits.ts";
+import { asItsOwner } from "./waits.ts";
 
 /**
  * Recreates containers of a stack from its deployed release, as a person asked: those of one
  * service, or all. Brings back what else is missing of the release, also in a stopped stack. The
- * caller holds the stack's lock, while no other process changes the stack. Nothing that runs is
- * touched before files and images are there.
+ * caller holds the stack's lock, while no other process changes the stack: `moved` says that one did. Nothing
+ * that runs is touched before files and images are there.
  *
  * Throws `conflict` when there is no such release, or its files cannot be had; `not_found` for an
  * unknown service; `deploy_failed` when the release does not become healthy.
@@ -20,15 +20,11 @@ export async function recreate(
   key: StackKey,
   service: string | undefined,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<"done" | "moved"> {
   await requireNotOwnProject(parts.host, key, signal);
-  await untilSettled(parts, key, async () => {
-    await outwaitProcess(parts, key, () => {}, signal);
-    await learnedSoon(parts, key, signal);
-    const asked = attemptAnew.bind(null, parts, key, service);
-    const work = (within: AbortSignal) => untilAsked(parts, key, asked, within);
-    return await asItsOwner(parts, key, work, signal);
-  }, signal);
+  const asked = attemptAnew.bind(null, parts, key, service);
+  const work = (within: AbortSignal) => untilAsked(parts, key, asked, within);
+  return await asItsOwner(parts, key, work, signal);
 }
 
 async function attemptAnew(

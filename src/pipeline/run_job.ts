@@ -95,10 +95,8 @@ export async function runJob(
       return ofStopped();
     }
     code = end;
-    if ((code ?? 0) !== 0) {
-      const what = `container ${key.name}/${service} ran and exited with status ${code}`;
-      throw errors.deploy_failed(`${what}${run?.output}`);
-    }
+    const what = `container ${key.name}/${service} ran and exited with status ${code}`;
+    if ((code ?? 0) !== 0) throw errors.deploy_failed(`${what}${run?.output}`);
     failed = false;
     tell("succeeded", `job ${service} ${code === undefined ? "was started" : "has run"}`);
   } catch (thrown) {
@@ -219,7 +217,7 @@ async function runThrough(
       if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
       within.throwIfAborted();
       if (isOfStopped(parts, work)) return "stopped";
-      if (parts.ledger.mark(work.key) !== since) return "moved";
+      if (!parts.ledger.isStill(work.key, since)) return "moved";
       await withOwnStops(parts, work, spec, within);
       progress("starting");
       await run.begin(within);

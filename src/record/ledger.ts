@@ -57,7 +57,7 @@ export class Ledger extends LedgerIntents {
   /**
    * Like {@link beginDeploy}, for a release that was decided when {@link mark} was `since`. `pin`
    * holds from then on, unless the intent fails. Returns `undefined`, recording nothing, when
-   * another process is changing the stack or has changed it since: the decision is out of date.
+   * that does not hold any more, see {@link isStill}: the decision is out of date.
    */
   beginDecided(
     release: Release,
@@ -66,7 +66,7 @@ export class Ledger extends LedgerIntents {
   ): Intent | undefined {
     const { key } = release;
     return this.database.transaction(() => {
-      if (!this.#isStill(key, since)) return undefined;
+      if (!this.isStill(key, since)) return undefined;
       const intent = this.#record(release, begun);
       if (pin !== undefined) this.pins.begin(key, pin, intent.id);
       return intent;
@@ -100,7 +100,7 @@ export class Ledger extends LedgerIntents {
     },
   ): Intent | undefined {
     return this.database.transaction(() => {
-      if (!this.#isStill(key, since)) return undefined;
+      if (!this.isStill(key, since)) return undefined;
       // The current release of one without an owner, which an older version recorded, names it.
       const isNobodys = this.current(key) === undefined;
       if (isNobodys && settles !== undefined) this.owners.settle(key, settles);
@@ -257,11 +257,6 @@ export class Ledger extends LedgerIntents {
   /** Whether what was found of a stack when its mark was `since` still holds, and no change of it is open. */
   #isAsFound(key: StackKey, since: string): boolean {
     return this.mark(key) === since && !this.intents.isOpen(key);
-  }
-
-  /** Whether nobody is changing a stack in another process, or has changed it since its mark was `since`. */
-  #isStill(key: StackKey, since: string): boolean {
-    return this.intents.heldElsewhere(key) === undefined && this.mark(key) === since;
   }
 
   #record(release: Release, begun: Begun = {}): Intent {

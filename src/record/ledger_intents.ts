@@ -37,11 +37,12 @@ export class LedgerIntents extends LedgerTables {
 
   /**
    * Records that a person stopped a stack, which what was interrupted neither starts nor removes then; see
-   * {@link Stops.set}. May be called twice. Returns false, recording nothing, while another process changes it.
+   * {@link Stops.set}. May be called twice. Returns false, recording nothing, where what its mark was `since`
+   * does not hold any more.
    */
-  stop(key: StackKey, idle?: readonly string[]): boolean {
+  stop(key: StackKey, idle?: readonly string[], since = this.mark(key)): boolean {
     return this.database.transaction(() => {
-      if (this.heldElsewhere(key) !== undefined) return false;
+      if (!this.isStill(key, since)) return false;
       this.stops.set(key, this.clock.now(), idle);
       for (const each of this.intents.ended(key)) {
         if (each.kind === "deploy") this.intents.noteNoStart(each);

@@ -172,6 +172,14 @@ export class LedgerTables {
     return [intents.mark(key), pins.mark(key), held, stopped, owners.mark(key), beside].join(" ");
   }
 
+  /**
+   * Whether what was decided about a stack when its mark was `since` still holds: nobody is changing it in another
+   * process, or has changed it since. Ask it at the last moment, in the transaction that records what begins.
+   */
+  isStill(key: StackKey, since: string): boolean {
+    return this.heldElsewhere(key) === undefined && this.mark(key) === since;
+  }
+
   /** Whichever of some releases was begun last, by its id; told by their order, since clocks are set back. */
   lastBegun(ids: readonly string[]): string | undefined {
     const [first, ...others] = ids;

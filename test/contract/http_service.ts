@@ -7,7 +7,7 @@ import {
   receiveWebhookOperation,
 } from "../../src/api/mod.ts";
 import { parsePollRequest } from "../../src/config/mod.ts";
-import { Projects, Stacks } from "../../src/deploy/mod.ts";
+import { type LockParts, Projects, Stacks } from "../../src/deploy/mod.ts";
 import { createIntake, type Execute, type Intake } from "../../src/intake.ts";
 import { reduceTargets } from "../../src/plan/mod.ts";
 import { createRuns, type Ledger, type RunStore } from "../../src/record/mod.ts";
@@ -22,12 +22,12 @@ import { sourceLocation } from "../../src/source/mod.ts";
 import {
   createIds,
   createRedactor,
-  createWatchedLock,
   formatTime,
   type Meter,
   systemClock,
 } from "../../src/system/mod.ts";
 import { createLocate } from "../../src/trigger/mod.ts";
+import { lockParts } from "../fakes/lock_parts.ts";
 import { createFakeClock, type FakeClock } from "../fakes/fake_clock.ts";
 import { openApiCheck } from "./openapi_check.ts";
 import { createMemoryLedger, planned, recordShop } from "../fakes/memory_ledger.ts";
@@ -84,7 +84,7 @@ export interface HttpServiceOptions {
   /** What a stop, start or restart of a project is told of its hold; nothing by default. */
   readonly hold?: () => undefined;
   /** What making containers of a project anew comes to; done by default. */
-  readonly recreate?: () => Promise<void>;
+  readonly recreate?: () => Promise<"done">;
   /** Destroys a project that the ledger knows; none is known unless this is given. */
   readonly destroyRecorded?: () => Promise<undefined>;
   /** {@link WEBHOOK_SECRET} by default; empty for a service without webhooks. */
@@ -139,16 +139,13 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     ...(options.bursts ? {} : { quietMs: 0 }),
   });
   const engine = options.engine ?? createMemoryEngine();
-  const stackLock = createWatchedLock();
+  const change: LockParts["change"] = (_key, work) => intake.change(work);
+  const lock = { ...lockParts(clock), change };
   const stacks = new Stacks({
     engine,
-    clock,
-    stackLock,
-    othersDone: () => Promise.resolve(),
-    change: (work) => intake.change(work),
+    ...lock,
     isManager: async (signal) => (await engine.info(signal)).swarm === "manager",
     destroyRecorded: () => Promise.resolve(false),
-    told: (_key, _action, work, signal) => work(signal),
   });
   const operations = createOperations({
     intake,
@@ -164,15 +161,11 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       isStack: () => false,
       watchMs: 2000,
       engine: () => Promise.resolve(engine),
-      clock,
-      stackLock,
-      othersDone: () => Promise.resolve(),
-      change: (work) => intake.change(work),
+      ...lock,
       destroyRecorded: options.destroyRecorded ?? (() => Promise.resolve(undefined)),
-      told: (_key, _action, work, signal) => work(signal),
       hold: options.hold ?? (() => undefined),
       started: () => {},
-      recreateRecorded: options.recreate ?? (() => Promise.resolve()),
+      recreateRecorded: options.recreate ?? (() => Promise.resolve("done")),
       keptImages: () => Promise.resolve(new Set()),
     }),
     stacks: () => Promise.resolve(stacks),

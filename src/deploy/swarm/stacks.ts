@@ -74,10 +74,13 @@ export class Stacks {
     signal: AbortSignal,
   ): Promise<readonly StackActionResult[]> {
     const { clock, told } = this.#parts;
-    const work = async (within: AbortSignal) => {
-      const chosen = await this.#chosen(key, service, within);
+    const ready = async (waiting: AbortSignal) => {
+      const chosen = await this.#chosen(key, service, waiting);
       requireOne(key, chosen, { order, named: service !== undefined });
-      return await told(key, order.action, async (owned) => {
+      return chosen;
+    };
+    const work = (within: AbortSignal, chosen: readonly SwarmService[]) =>
+      told(key, order.action, async (owned) => {
         const deadline = clock.uptime() + timeoutSeconds * 1000;
         const results: StackActionResult[] = [];
         for (const { name } of chosen) {
@@ -86,9 +89,9 @@ export class Stacks {
         if (order.action === "scale" && wait) await this.#converged(key, results, deadline, owned);
         return results;
       }, within);
-    };
     await this.#requireSwarm(signal);
-    return await withinLock(this.#parts, { key, what: "stack", timeoutSeconds }, work, signal);
+    const bounded = { key, what: "stack", timeoutSeconds, ready };
+    return await withinLock(this.#parts, bounded, work, signal);
   }
 
   /** Removes a stack, except its volumes. May be called again. Throws `not_found` and `timeout`. */

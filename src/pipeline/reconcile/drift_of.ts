@@ -38,7 +38,7 @@ export async function driftOf(
     : { fields: await lookAtServices(engine, { ...release, images }, signal), restarts: [] };
   if (looked.fields.length > 0) await hideSecrets({ secrets }, release);
   // A rollout that is half done differs from its release without anybody having changed it.
-  if (ledger.mark(key) !== since) return [];
+  if (!ledger.isStill(key, since)) return [];
   const listed = listedDrift(release, observed)
     // A swarm restarts ended tasks by itself.
     .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));

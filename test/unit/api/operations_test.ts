@@ -7,7 +7,8 @@ import { type SourceRequest, StackwrightError } from "../../../src/model/mod.ts"
 import { createSyncWindows } from "../../../src/plan/mod.ts";
 import { reduceTargets } from "../../../src/plan/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
-import { createRedactor, createWatchedLock } from "../../../src/system/mod.ts";
+import { createRedactor } from "../../../src/system/mod.ts";
+import { lockParts } from "../../fakes/lock_parts.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger, planned, recordShop } from "../../fakes/memory_ledger.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
@@ -44,13 +45,9 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
   const memory = createMemoryEngine([runningContainer("shop", "web")]);
   const stacks = new Stacks({
     engine: createMemorySwarm([{ stack: "shop", service: "web" }]),
-    clock,
-    stackLock: createWatchedLock(),
-    othersDone: () => Promise.resolve(),
-    change: (work) => work(new AbortController().signal),
+    ...lockParts(clock),
     isManager: () => Promise.resolve(true),
     destroyRecorded: () => Promise.resolve(false),
-    told: (_key, _action, work, signal) => work(signal),
   });
   const operations = createOperations({
     intake,
@@ -64,15 +61,11 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       isStack: () => false,
       watchMs: 2000,
       engine: () => Promise.resolve(memory),
-      clock,
-      stackLock: createWatchedLock(),
-      othersDone: () => Promise.resolve(),
-      change: (work) => work(new AbortController().signal),
+      ...lockParts(clock),
       destroyRecorded: () => Promise.resolve(undefined),
-      told: (_key, _action, work, signal) => work(signal),
       hold: () => undefined,
       started: () => {},
-      recreateRecorded: () => Promise.resolve(),
+      recreateRecorded: () => Promise.resolve("done"),
       keptImages: () => Promise.resolve(new Set()),
     }),
     stacks: () => Promise.resolve(stacks),

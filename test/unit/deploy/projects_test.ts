@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Projects } from "../../../src/deploy/mod.ts";
 import { COMPOSE_LABELS, errors, stackKey } from "../../../src/model/mod.ts";
-import { createWatchedLock } from "../../../src/system/mod.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { lockParts } from "../../fakes/lock_parts.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { releaseOf } from "../record/releases.ts";
 
 type Parts = ConstructorParameters<typeof Projects>[0];
 
@@ -18,15 +20,11 @@ function projectsWith(
     isStack: () => false,
     watchMs: 2000,
     engine: () => Promise.resolve(engine),
-    clock: createFakeClock(),
-    stackLock: createWatchedLock(),
-    othersDone: () => Promise.resolve(),
-    change: (work) => work(new AbortController().signal),
+    ...lockParts(createFakeClock()),
     destroyRecorded: () => Promise.resolve(undefined),
-    told: (_key, _action, work, signal) => work(signal),
     hold: () => undefined,
     started: () => {},
-    recreateRecorded: () => Promise.resolve(),
+    recreateRecorded: () => Promise.resolve("done"),
     keptImages: () => Promise.resolve(new Set()),
     ...parts,
   });
@@ -95,7 +93,7 @@ describe("Projects.control()", () => {
     assert.ok(lifted[0]?.includes("start web-id"));
   });
 
-  it("looks anew where another process changes the stack when the work begins", async () => {
+  it("looks anew where another process changes the stack when a stop is recorded", async () => {
     const asked: string[] = [];
     const projects = projectsWith({ web: "" }, {
       othersDone: () => Promise.resolve(void asked.push("others done")),
@@ -103,5 +101,21 @@ describe("Projects.control()", () => {
     });
     await projects.control(stackKey("", "shop"), control("stop"), never);
     assert.deepEqual(asked, ["others done", "hold", "others done", "hold"]);
+  });
+
+  it("begins with what runs by then where the stack was changed since that was looked at", async () => {
+    const engine = createMemoryEngine(containersWith({ web: "" }));
+    const ledger = createMemoryLedger(createFakeClock());
+    const key = stackKey("", "shop");
+    let looks = 0;
+    engine.onList = () => {
+      if (looks++ > 0) return;
+      // As a command beside the service deploys it, which replaces the container.
+      ledger.succeed(ledger.beginDeploy(releaseOf(key, "a".repeat(40))), {}, "done");
+      queueMicrotask(() => engine.containers = [runningContainer("shop", "web", { id: "new" })]);
+    };
+    const projects = projectsWith({}, { ledger }, engine);
+    await projects.control(key, control("stop"), never);
+    assert.deepEqual(engine.calls, ["stop new"]);
   });
 });

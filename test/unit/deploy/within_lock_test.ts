@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { waitsFor, withinLock } from "../../../src/deploy/within_lock.ts";
 import { stackKey } from "../../../src/model/mod.ts";
 import { createWatchedLock } from "../../../src/system/mod.ts";
+import { lockParts } from "../../fakes/lock_parts.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 
 const never = new AbortController().signal;
@@ -18,14 +19,13 @@ function createParts(othersMs = 0) {
     stop,
     begun,
     parts: {
-      clock,
+      ...lockParts(clock),
       stackLock: createWatchedLock(),
       othersDone: (_key: unknown, signal: AbortSignal) => clock.sleep(othersMs, signal),
-      change: <T>(work: (signal: AbortSignal) => Promise<T>) => {
+      change: <T>(_key: unknown, work: (signal: AbortSignal) => Promise<T>) => {
         begun.push("change");
         return work(stop.signal);
       },
-      told: () => Promise.reject(new Error("nobody is told")),
     },
   };
 }
@@ -56,6 +56,21 @@ describe("withinLock()", () => {
     const done = withinLock(parts, at, (_, found) => Promise.resolve(found), never);
     await clock.advance(0);
     assert.equal(await done, 7);
+  });
+
+  it("looks anew before it begins where the stack was changed since the look", async () => {
+    const { clock, parts, begun } = createParts();
+    let marks = 0;
+    const isStill = (_key: unknown, since: string) => since === String(marks);
+    const ledger = { mark: () => String(marks), isStill };
+    const looks: string[] = [];
+    const ready = () => Promise.resolve(looks.push(marks < 2 ? `moved to ${++marks}` : "settled"));
+    const work = (_within: AbortSignal, count: number) => Promise.resolve(count);
+    const done = withinLock({ ...parts, ledger }, { ...bounded, ready }, work, never);
+    await clock.advance(0);
+    assert.equal(await done, 3);
+    assert.deepEqual(looks, ["moved to 1", "moved to 2", "settled"]);
+    assert.equal(begun.length, 3);
   });
 
   it("names what has the lock where that is known", async () => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
-import { recreate } from "../../../src/pipeline/recreate.ts";
 import {
   learnedSoon,
   locked,
@@ -133,14 +132,5 @@ describe("untilSettled()", () => {
     assert.equal(rounds.length, 12);
     const third = (round: number) => Promise.resolve(round === 2 ? "done" : "moved");
     assert.equal(await untilSettled(parts, SHOP, third, never), "done");
-  });
-});
-
-describe("recreate()", () => {
-  it("goes on soon, although the secrets of the stack are not known", async () => {
-    const { parts, clock } = createWorld();
-    const end = assert.rejects(recreate(parts, SHOP, undefined, never), { code: "conflict" });
-    await clock.advance(10_000);
-    await end;
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Stacks } from "../../../../src/deploy/mod.ts";
 import { stackKey } from "../../../../src/model/mod.ts";
-import { createWatchedLock } from "../../../../src/system/mod.ts";
+import { lockParts } from "../../../fakes/lock_parts.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
 import { createMemorySwarm } from "../../../fakes/memory_swarm.ts";
 
@@ -29,13 +29,9 @@ describe("Stacks.control()", () => {
     };
     const stacks = new Stacks({
       engine: { ...engine, swarm },
-      clock: createFakeClock(),
-      stackLock: createWatchedLock(),
-      othersDone: () => Promise.resolve(),
-      change: (work) => work(new AbortController().signal),
+      ...lockParts(createFakeClock()),
       isManager: () => Promise.resolve(true),
       destroyRecorded: () => Promise.resolve(false),
-      told: (_key, _action, work, signal) => work(signal),
     });
     const asked = { order: { action: "restart" }, wait: true, timeoutSeconds: 5 } as const;
     const end = stacks.control(SHOP, asked, client.signal);
