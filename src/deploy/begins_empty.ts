@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { parentsOf } from "../compose/mod.ts";
+import { insideTree, parentsOf } from "../compose/mod.ts";
 import { isOurs, type ObservedStack, own, type Plan, type Release } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { modelBefore } from "./bring_old_data.ts";
@@ -10,6 +10,8 @@ import {
   type EmptyPlace,
   newVolumes,
 } from "./data_elsewhere.ts";
+import { writtenAt } from "./kept_data.ts";
+import { modelMounts, plainPath, saidOf } from "./moved_mounts.ts";
 import {
   findOldData,
   inCheckout,
@@ -22,10 +24,13 @@ import { stackDirectories } from "./stack_files.ts";
 
 /** Services of which it is said: an author may have any number. */
 const MOST_TOLD = 20;
+/** Mounts whose former places are looked at on the disk. */
+const MOST_MOVED = 100;
 
 /**
  * Adds to a plan where a service begins with an empty directory or volume whose data is elsewhere: in the
- * directory of a container of the stack that an adoption left alone, or with one of another project. Nothing
+ * directory of a container of the stack that an adoption left alone, with one of another project, or where
+ * the release before had it. Nothing
  * is copied then, as its service is another one; what has no word looks like data loss. Warns of it, too.
  */
 export async function withEmptyBeginnings(
@@ -76,7 +81,54 @@ async function emptyBeginnings(
     ...beside.filter(({ service }) => created.has(service)),
   ];
   const before = () => modelBefore(parts, release.key);
-  return [...left, ...await dataElsewhere(parts, release, { places, before }, signal)];
+  return [
+    ...left,
+    ...await leftInLive(parts, release, { observed, names: named(["recreate"]) }, signal),
+    ...await dataElsewhere(parts, release, { places, before }, signal),
+  ];
+}
+
+/**
+ * What is said of targets at which services of these `names` had another path of `live`, to which containers
+ * wrote: a commit moves the compose file, or makes a directory a link. Nothing is said of what the service
+ * mounts elsewhere from now on.
+ */
+async function leftInLive(
+  parts: OldDataParts,
+  release: Release,
+  { observed, names }: { readonly observed: ObservedStack; readonly names: ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<EmptyBeginning[]> {
+  if (names.size === 0) return [];
+  const hostLive = stackDirectories(parts.host.dataDir, release.key).live;
+  const { mounted } = await mountsOf(parts.host.engine, release, observed, signal);
+  const wanted = new Map([...names].map((name) => {
+    const mounts = modelMounts(release.model, name);
+    return [name, { mounts, has: new Set([...mounts.values()].map(({ source }) => source)) }];
+  }));
+  const moved = mounted.flatMap(({ container, bind: { source, destination, writable } }) => {
+    const { service } = container;
+    const { mounts, has } = wanted.get(service) ?? {};
+    const target = plainPath(destination);
+    const [path, to] = [insideTree(source, hostLive), mounts?.get(target)];
+    if (!isOurs(container) || !writable || path === undefined || to === undefined) return [];
+    return has?.has(source) ? [] : [{ service, target, source, path, to }];
+  });
+  const perTarget = new Map(moved.map((each) => [`${each.service} ${each.target}`, each]));
+  const isWritten = await writtenAt(parts, release.key);
+  const left: EmptyBeginning[] = [];
+  for (
+    const { service, target, source, path, to } of [...perTarget.values()].slice(0, MOST_MOVED)
+  ) {
+    if (!await isWritten(path)) continue;
+    const text =
+      `${target} begins without what containers wrote to ${source}, which stays there; ` +
+      (to.kind === "bind"
+        ? `to go on with it, copy it to ${to.source} before`
+        : `it becomes ${saidOf(to)}`);
+    left.push({ service, text });
+  }
+  return left;
 }
 
 /**

@@ -2,7 +2,9 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import type { ComposeModel, LiveManifest, StackKey } from "../model/mod.ts";
 import type { Commands, Files } from "../system/mod.ts";
+import { holdsSomething } from "./copy_old_data.ts";
 import { type DataOwner, readFilesRecord, RECORD_FILE, writeFilesRecord } from "./files_record.ts";
+import { LiveDirectory } from "./live_directory.ts";
 import { pathsBelow } from "./live_inside.ts";
 import { removeWritten } from "./remove_written.ts";
 import { stackDirectories } from "./stack_files.ts";
@@ -101,6 +103,32 @@ async function holdsWritten(
     }
   }
   return false;
+}
+
+/** A function that tells whether containers wrote anything to a path of a stack's `live`, as last deployed. */
+export async function writtenAt(
+  { files, options }: Pick<WrittenParts, "files" | "options">,
+  key: StackKey,
+): Promise<(path: string) => Promise<boolean>> {
+  const directories = stackDirectories(options.dataDir, key);
+  const { stack, live, current } = directories;
+  const known = (await readFilesRecord(files, stack))?.live;
+  return async (path) => {
+    const start = path === "." ? "" : `${path}/`;
+    const look = async (place: string) => {
+      if (!await holdsSomething(files, place)) return false;
+      const all = Object.entries(known?.files ?? {});
+      if ((await files.stat(place))?.kind !== "directory") {
+        return !all.some(([file]) => file === path);
+      }
+      const below = all.filter(([file]) => file.startsWith(start))
+        .map(([file, content]) => [file.slice(start.length), content]);
+      const tracked = { files: Object.fromEntries(below), directories: [] };
+      const places = { ...directories, live: place, current: join(current, path) };
+      return await isWritten(files, places, tracked);
+    };
+    return await new LiveDirectory(files, live).at(path, { makes: false }, look) === true;
+  };
 }
 
 /** As {@link holdsWritten}. Containers make paths that nothing outside can name: these are none of ours. */

@@ -168,7 +168,8 @@ function movedMount(
   return [`${at}: ${from} becomes ${saidOf(to)}; what the first holds stays there`];
 }
 
-function saidOf({ kind, source }: ModelMount): string {
+/** A mount in words. */
+export function saidOf({ kind, source }: ModelMount): string {
   if (kind === "bind") return source;
   if (kind !== "volume") return `a mount of type ${kind}`;
   return source === "" ? "a new volume without a name" : source;

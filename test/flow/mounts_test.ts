@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import {
   actions,
@@ -211,5 +212,41 @@ describe("a mounted file that the repository does not have", () => {
       await commit(world, { "compose.yaml": compose("2") });
       await pollTo(world, "succeeded");
       assert.equal(told().length, 1);
+    }));
+});
+
+describe("a mounted directory that a commit puts elsewhere", () => {
+  it("is told with where what containers wrote stays, before and as it is deployed", () =>
+    inWorld("fake", async (world) => {
+      const volumes = ["./data:/data", "./site:/site", "./plain:/plain", "./seen:/seen:ro"];
+      const compose = composeFile({ web: service({ volumes }) });
+      const files = (at: string) => ({
+        [`${at}compose.yaml`]: compose,
+        [`${at}plain/file`]: "1",
+        [`${at}site/file`]: "1",
+        [`${at}seen/file`]: "1",
+      });
+      const live = join(world.dataDir, "releases/default", world.stack, "live");
+      const says = async (places: Record<string, readonly [string, string]>) => {
+        const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+        const why = reasons(await pollTo(world, "succeeded"), "web");
+        const told = Object.entries(places).map(([target, [from, to]]) =>
+          `${target} begins without what containers wrote to ${live}/${from}, which stays there; ` +
+          `to go on with it, copy it to ${live}/${to} before`
+        );
+        for (const each of told) assert.ok(out.includes(each), out);
+        const found = why.split("; /").slice(1).map((each) => `/${each}`);
+        assert.deepEqual(found, told, why);
+      };
+      await commit(world, files(""));
+      await pollTo(world, "succeeded");
+      await writeInside(world, "web", "/data/db", "written");
+      await writeInside(world, "web", "/site/made", "written");
+      await commit(world, { "data": { link: "other" }, "other/file": "1" });
+      await says({ "/data": ["data", "other"] });
+      await commit(world, files("sub/"), { working_dir: "sub" });
+      await says({ "/site": ["site", "sub/site"] });
+      await commit(world, { "sub/plain/file": "2" }, { working_dir: "sub" });
+      await says({});
     }));
 });
