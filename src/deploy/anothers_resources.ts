@@ -1,6 +1,7 @@
 import type { Engine } from "../docker/engine.ts";
 import { fitsTemplate, mayFill, resourcesOf, withKnownNames } from "../compose/mod.ts";
 import {
+  COMPOSE_LABELS,
   type ComposeModel,
   errors,
   formatOwner,
@@ -18,6 +19,12 @@ export interface OwnerFacts {
   readonly ownersOf: (stack: string) => Promise<OwnersOfStack>;
   /** Whether a thing of a stack of the same owner, labelled as `deployed` from there, has authors of its own. */
   readonly isSeparate: (stack: string, deployed: string | undefined) => boolean;
+}
+
+interface NetworkFacts extends OwnerFacts {
+  readonly engine: Pick<Engine, "findNetworks">;
+  /** The names of the networks of its own that a recorded stack defines; none of one that is not recorded. */
+  readonly networksOf: (stack: string) => ReadonlySet<string>;
 }
 
 interface OwnersOfStack {
@@ -87,29 +94,58 @@ export async function requireOwnVolumes(
 /**
  * Refuses a model whose networks without a `name` of their own are there as ones of a stack of another
  * source, which chose that name: it would decide who else is in them, and what they reach. Networks
- * whose names their authors chose are shared, as `proxy` often is.
+ * whose names their authors chose are shared, as `proxy` often is; but one that is not there yet and has
+ * the name that compose gives a network of another owner's recorded stack is not made: who made it would
+ * keep that stack, which may be making its network anew, from being deployed.
  *
  * Throws `conflict`, as {@link requireOwnVolumes} does.
  */
 export async function requireOwnNetworks(
   key: StackKey,
   model: ComposeModel,
-  { engine, ...facts }: OwnerFacts & { readonly engine: Pick<Engine, "findNetworks"> },
+  { engine, networksOf, ...facts }: NetworkFacts,
   claimant: StackOwner,
   signal: AbortSignal,
 ): Promise<void> {
-  const own = resourcesOf(model, "networks")
-    .filter((each) => !each.external && each.name === `${key.name}_${each.key}`);
-  const keys = new Map(own.map((each) => [each.name, each.key]));
-  for (const { name, labels } of await engine.findNetworks([...keys.keys()], signal)) {
+  const wanted = resourcesOf(model, "networks").filter(({ external }) => !external);
+  const isGiven = (each: { readonly key: string; readonly name: string }) =>
+    each.name === `${key.name}_${each.key}`;
+  const keys = new Map(wanted.map((each) => [each.name, each.key]));
+  const own = new Map(wanted.filter(isGiven).map((each) => [each.name, each.key]));
+  const found = await engine.findNetworks([...keys.keys()], signal);
+  const there = new Set(found.map(({ name }) => name));
+  for (const [name, at] of keys) {
+    if (there.has(name) || own.has(name)) continue;
+    for (const stack of stacksIn(name).filter((each) => networksOf(each).has(name))) {
+      const labels = { [COMPOSE_LABELS.project]: stack };
+      const whose = await anothers(key, labels, facts, claimant);
+      if (whose === undefined) continue;
+      throw errors.conflict(
+        `networks.${at}: network ${name} is ${whose}, and is not there now, so it was not made; give ` +
+          `the network another name, or join it when it is there: networks.${at}.external: true`,
+      );
+    }
+  }
+  for (const { name, labels } of found) {
+    const given = own.get(name);
+    if (given === undefined) continue;
     const whose = await anothers(key, labels, facts, claimant);
     if (whose === undefined) continue;
-    const at = `networks.${keys.get(name)}`;
+    const at = `networks.${given}`;
     throw errors.conflict(
       `${at}: network ${name} is ${whose}, and was not joined; give the network another name, or ` +
         `say that it is shared on purpose: ${at}.external: true`,
     );
   }
+}
+
+/** Characters of a stack's name up to which its networks' names are looked for. */
+const LONGEST_STACK = 64;
+
+/** The stacks of which a network may be whose name compose gave: each beginning of it before `_`. */
+function stacksIn(name: string): string[] {
+  const parts = name.slice(0, LONGEST_STACK + 1).split("_");
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("_"));
 }
 
 /** Words for whose something with these labels is; `undefined` where the claimant may use it. */

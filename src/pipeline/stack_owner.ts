@@ -35,7 +35,7 @@ import {
 } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { createPauses, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
-import { claimOf } from "./owner/claim.ts";
+import { claimOf, networksDefined } from "./owner/claim.ts";
 import { separately, wasFound } from "./owner/separate.ts";
 import {
   type Anothers,
@@ -216,7 +216,8 @@ export async function requireNothingForeign(
     ownersOf: ownersIn(parts, key, signal),
     isSeparate: (name, deployed) => separate.getOrInsertComputed(name, separateOf)(deployed),
   };
-  await requireOwnNetworks(key, model, { ...facts, engine }, claimant, signal);
+  const networksOf = (name: string) => networksDefined(ledger, { ...key, name });
+  await requireOwnNetworks(key, model, { ...facts, engine, networksOf }, claimant, signal);
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;

@@ -1,4 +1,4 @@
-import { fitsTemplate } from "../../compose/mod.ts";
+import { fitsTemplate, resourcesOf } from "../../compose/mod.ts";
 import { readMark } from "../../deploy/mod.ts";
 import {
   askingSource,
@@ -104,4 +104,15 @@ export function modelOf(
   } catch {
     return undefined;
   }
+}
+
+/** The networks of its own that the current release of a stack defines, by the names that compose gives. */
+export function networksDefined(
+  ledger: Pick<Ledger, "current" | "open">,
+  key: StackKey,
+): ReadonlySet<string> {
+  const current = ledger.current(key);
+  const model = current && modelOf(ledger, current);
+  const own = resourcesOf(model ?? {}, "networks").filter(({ external }) => !external);
+  return new Set(own.map(({ name }) => name).filter((name) => name.startsWith(`${key.name}_`)));
 }

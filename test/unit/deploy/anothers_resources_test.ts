@@ -193,6 +193,7 @@ describe("requireOwnNetworks()", () => {
     network: Readonly<Record<string, unknown>> = {},
     owners: Readonly<Record<string, string>> = {},
     elsewhere: readonly StackOwner[] = [],
+    isThere = true,
   ) => {
     const name = "shop_default";
     await requireOwnNetworks(
@@ -201,10 +202,11 @@ describe("requireOwnNetworks()", () => {
       {
         engine: {
           findNetworks: (names) =>
-            Promise.resolve(names.map((each) => ({
+            Promise.resolve((isThere ? names : []).map((each) => ({
               ...{ id: "1", name: each, driver: "bridge", labels: made },
             }))),
         },
+        networksOf: (of) => new Set(of === "wiki_a" ? ["wiki_a_front_end"] : []),
         isSeparate: (of) => of === "apart",
         ownersOf: (of) => {
           const source = owners[of];
@@ -229,6 +231,20 @@ describe("requireOwnNetworks()", () => {
     const inSwarm = { "com.docker.stack.namespace": "wiki" };
     await assert.rejects(join(inSwarm, {}, { wiki: THEIRS }), { code: "conflict", message });
     await join(unmanaged);
+  });
+
+  it("refuses to make one that another owner's recorded stack defines and that is not there", async () => {
+    const network = { name: "wiki_a_front_end" };
+    const theirs = { wiki_a: THEIRS };
+    const message =
+      "networks.default: network wiki_a_front_end is stack wiki_a's, which runs from " +
+      "host/them/wiki, and is not there now, so it was not made; give the network another name, or " +
+      "join it when it is there: networks.default.external: true";
+    await assert.rejects(join({}, network, theirs, [], false), { code: "conflict", message });
+    await join({}, network, { wiki_a: OURS }, [], false);
+    await join({}, { ...network, external: true }, theirs, [], false);
+    await join({}, { name: "wiki_a_other" }, theirs, [], false);
+    await join(labels("wiki_a", THEIRS), network, theirs);
   });
 
   it("lets the stack's own be, its source's, and what authors name or call external", async () => {
