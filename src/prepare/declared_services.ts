@@ -1,6 +1,12 @@
-import { BOUNDS, servicesOf } from "../compose/mod.ts";
+import { BOUNDS, hooksPassedOver, labelsOf, servicesOf } from "../compose/mod.ts";
 import type { ComposePaths } from "../config/compose_paths.ts";
-import { type ComposeModel, errors, type StackKey } from "../model/mod.ts";
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  type ComposeModel,
+  errors,
+  type StackKey,
+} from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
 
@@ -65,7 +71,7 @@ export function inactiveServices(
 }
 
 /** Warning for a project without a service, as with a misspelled profile: nothing else would show it. */
-export function noteEmpty(
+function noteEmpty(
   { log }: Pick<PrepareParts, "log">,
   { key, deployment: { profiles } }: Pick<Target, "key" | "deployment">,
   model: ComposeModel,
@@ -76,3 +82,24 @@ export function noteEmpty(
     : `no service of its compose files is of the profiles ${profiles.join(", ")}, or without one`;
   log.warning(`nothing is deployed: ${why}`, { stack: key.name, context: key.context });
 }
+
+/** Warns of hooks that Stackwright passes over. */
+function noteHooks(
+  { log }: Pick<PrepareParts, "log">,
+  { key }: Pick<Target, "key">,
+  model: ComposeModel,
+): void {
+  const jobs = Object.entries(servicesOf(model)).filter(([, service]) => {
+    const enabled = behaviourLabel(labelsOf(service), BEHAVIOUR_LABELS.jobEnabled);
+    return enabled !== undefined && enabled !== "false";
+  });
+  for (const each of hooksPassedOver(model, new Set(jobs.map(([name]) => name)))) {
+    log.warning(each, { stack: key.name, context: key.context });
+  }
+}
+
+/** Warns of a model without services, and of hooks that Stackwright passes over. */
+export const noteServices: typeof noteEmpty = (...all) => {
+  noteEmpty(...all);
+  noteHooks(...all);
+};

@@ -28,7 +28,7 @@ import { createPauses } from "../system/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import type { GuardedInputs } from "./guarded_inputs.ts";
 import { contentIds } from "./content.ts";
-import { inactiveServices, noteEmpty } from "./declared_services.ts";
+import { inactiveServices, noteServices } from "./declared_services.ts";
 import { guardedRendering } from "./guarded_rendering.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
 import { invocationOf } from "./invocation.ts";
@@ -109,7 +109,7 @@ export async function renderTarget(
     const given = { call, inputs, realInputs, tree, beside, states };
     return { services, model: await render(parts, target, given, signal) };
   });
-  noteEmpty(parts, target, model);
+  noteServices(parts, target, model);
   requireSize(model, target);
   const inactive = inactiveServices(model, services, target.key);
   requireImageNames(model, target);

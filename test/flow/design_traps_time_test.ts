@@ -213,6 +213,17 @@ for (const engine of await decidingEngine()) {
         assert.equal(good.length, 1);
       }));
 
+    it("a pre_stop is no part of a deployment, which warns of it", () =>
+      inWorld(engine, async (world) => {
+        const web = service({ pre_stop: [{ command: ["false"] }] });
+        await commit(world, { "compose.yaml": composeFile({ web }) });
+        await pollTo(world, "succeeded");
+        const told = world.lines.filter(({ message }) =>
+          message.startsWith("pre_stop of web is not")
+        );
+        assert.equal(told.length, 1);
+      }));
+
     it("a first release that never gets healthy is not deployed for the polls that follow", () =>
       inWorld(engine, async (world) => {
         world.fake?.setBehaviour("web", { health: "unhealthy" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { requireHooksRun } from "../../../src/compose/lifecycle_hooks.ts";
+import { hooksPassedOver, requireHooksRun } from "../../../src/compose/lifecycle_hooks.ts";
 
 const withHook = (web: Record<string, unknown>) => ({ name: "shop", services: { web } });
 const POST_START = withHook({ image: "a", post_start: [{ command: ["true"] }] });
@@ -21,17 +21,25 @@ describe("requireHooksRun()", () => {
     });
   }
 
-  it("refuses pre_stop as well", async () => {
-    const model = withHook({ pre_stop: [{ command: ["true"] }] });
-    await assert.rejects(
-      requireHooksRun(model, "shop", () => Promise.resolve("2.26.1")),
-      /service web has pre_stop/,
-    );
-  });
-
-  for (const web of [{ image: "a" }, { post_start: [] }, { post_start: null }]) {
+  const passedOver = { pre_stop: [{ command: ["true"] }] };
+  for (const web of [{ image: "a" }, { post_start: [] }, { post_start: null }, passedOver]) {
     it(`does not ask for the version with ${JSON.stringify(web)}`, async () => {
       await requireHooksRun(withHook(web), "shop", () => assert.fail("asked"));
     });
   }
+});
+
+describe("hooksPassedOver()", () => {
+  it("names the services whose pre_stop no version of compose runs for us, and jobs with hooks", () => {
+    const hook = [{ command: ["true"] }];
+    const services = {
+      ...{ a: { pre_stop: hook }, b: { pre_stop: hook, post_start: hook } },
+      ...{ c: { pre_start: hook }, d: { post_start: hook }, e: { pre_stop: [] } },
+    };
+    assert.deepEqual(hooksPassedOver({ name: "shop", services }, new Set(["c", "e"])), [
+      "pre_stop of a, b is not run: containers get their stop_signal, and stop_grace_period",
+      "pre_start and post_start of c are run when it is deployed, not by runs of the job",
+    ]);
+    assert.deepEqual(hooksPassedOver({ name: "shop", services: { d: services.d } }, new Set()), []);
+  });
 });
