@@ -99,7 +99,11 @@ function noteHooks(
 }
 
 /** Warns of a model without services, and of hooks that Stackwright passes over. */
-export const noteServices: typeof noteEmpty = (...all) => {
-  noteEmpty(...all);
-  noteHooks(...all);
-};
+export function noteServices(
+  parts: Pick<PrepareParts, "log">,
+  target: Pick<Target, "key" | "deployment">,
+  model: ComposeModel,
+): void {
+  noteEmpty(parts, target, model);
+  noteHooks(parts, target, model);
+}

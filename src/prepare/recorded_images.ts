@@ -12,6 +12,7 @@ import {
   formatStackArguments,
   imagesOf,
   inShell,
+  isOurs,
   own,
   type Plan,
   type Progress,
@@ -20,6 +21,7 @@ import {
   type ServicePlan,
   type StackwrightError,
 } from "../model/mod.ts";
+import { isOneOff } from "../docker/containers.ts";
 import { composeCall } from "./compose_call.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireShortList } from "./short_list.ts";
@@ -138,7 +140,10 @@ export async function requireNoClash(
   const starts = starting(plan.services, ["create", "recreate"]);
   if (starts.length === 0) return;
   const all = await parts.host.engine.listContainers({}, signal);
-  const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
+  // What a person runs once of the stack is replaced by nothing: a dump of a database goes on.
+  const others = all.filter((each) =>
+    each.labels[COMPOSE_LABELS.project] !== release.key.name || isOneOff(each) && !isOurs(each)
+  );
   const found = clashes(release.model, starts, others);
   if (found.length > 0) throw errors.conflict(fewOf(found, 20, "; "));
   const taken = await takenByPrograms(
