@@ -80,19 +80,20 @@ export async function createHost(
   const compose = createCompose(settings, system, { context, meter, program, clientConfigFile });
   const address = program["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
   const variables = () => proxies(system, { secrets, clientConfigFile, address });
-  const ports = { engine, compose, commands, files, log, secrets, meter, clock };
-  const parts = { ...ports, programEnvironment: program, clientConfigFile, ...more };
+  const info = remembered(clock, ENGINE_INFO_LIFETIME_MS, async (within) => {
+    const told = await engine.info(within);
+    ledger.owners.noteEngine(context, told);
+    return swarmFeatures ? told : { ...told, swarm: "inactive" as const };
+  });
+  const ports = { compose, commands, files, log, secrets, meter, clock };
+  const asked = { engine: { ...engine, info }, programEnvironment: program, clientConfigFile };
   const data = known.dataDir ?? hostDir;
   return {
     engine,
-    info: remembered(clock, ENGINE_INFO_LIFETIME_MS, async (within) => {
-      const info = await engine.info(within);
-      ledger.owners.noteEngine(context, info);
-      return swarmFeatures ? info : { ...info, swarm: "inactive" };
-    }),
+    info,
     compose,
     backend: (engine) => createEngineBackend({ engine, clock, log, quiet, compose, variables }),
-    images: looksOnly ? UNTOUCHED_IMAGES : createImages(parts),
+    images: looksOnly ? UNTOUCHED_IMAGES : createImages({ ...ports, ...asked, ...more }),
     ...(context === DEFAULT_CONTEXT
       ? {}
       : { slots: createSlots(settings.deploy.concurrent, clock) }),

@@ -78,7 +78,9 @@ export async function applyRelease(
     stops(step);
     // Stopping old containers may take long: other deployments may use the slot meanwhile.
     const onEnding = step === steps.before.at(-1) ? () => parts.slot.leave() : undefined;
-    await carryOut({ ...stepParts, onEnding, remake }, work, step, deadline, signal);
+    const isFirst = step === steps.before[0] && networks.length === 0;
+    const more = { onEnding, remake, untouched: isFirst ? observed : undefined };
+    await carryOut({ ...stepParts, ...more }, work, step, deadline, signal);
   }
   const seen = await waitHealthy({
     engine: parts.engine,
@@ -190,6 +192,8 @@ interface StepParts extends RolloutParts {
   /** Called when a step that replaces by update rules has only old containers left to stop. */
   readonly onEnding?: (() => void) | undefined;
   readonly watchMsOf: (service: string) => number;
+  /** What was observed, for a step before which nothing was changed. */
+  readonly untouched?: ObservedStack | undefined;
   /** Frees the names of the networks that a step makes anew; none by default. */
   readonly remake?: (signal: AbortSignal, step: ApplyStep) => Promise<void>;
 }
@@ -234,7 +238,9 @@ async function carryOut(
       };
       const requireAllowed = (within: AbortSignal, starts?: ComposeStarts) =>
         parts.requireAllowed(onDisk, within, starts);
-      const how = { key, call, built, requireAllowed, timeoutMs, progress };
+      const seen = step.mode === "complete" ? undefined : parts.untouched;
+      const looked = { ...(seen && { observed: seen }), built, requireAllowed };
+      const how = { key, call, ...looked, timeoutMs, progress };
       const changes = { ...step, ...rules, ...how };
       await parts.remake?.(signal, step);
       await parts.backend.up(changes, signal);
@@ -260,8 +266,9 @@ async function imagesToMake(
   for (const { name, image, builds } of services) {
     const id = own(images, name);
     if (builds || id === undefined) continue;
-    if (await engine.imageId(image, signal) !== undefined) delete named[name];
-    if (await engine.imageId(id, signal) === undefined) delete known[name];
+    const now = await engine.imageId(image, signal);
+    if (now !== undefined) delete named[name];
+    if (now !== id && await engine.imageId(id, signal) === undefined) delete known[name];
   }
   await pointTags(engine, services, named, signal);
   return known;

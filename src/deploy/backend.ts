@@ -1,4 +1,4 @@
-import type { Progress, StackKey, StackwrightError } from "../model/mod.ts";
+import type { ObservedStack, Progress, StackKey, StackwrightError } from "../model/mod.ts";
 import type { Compose } from "./compose/program.ts";
 import type { ComposeCall } from "./compose/compose_parts.ts";
 import type { UpArguments } from "./compose/command.ts";
@@ -20,6 +20,8 @@ export interface ComposeStarts {
 /** Containers to make and start, for exactly the services in `scale`. */
 export interface Changes extends UpArguments {
   readonly key: StackKey;
+  /** What there is of the stack, where nothing of it was changed since this work looked; else it looks. */
+  readonly observed?: ObservedStack;
   /** Update rules by service; has every service in `scale` when the mode is `roll`. */
   readonly updates?: ReadonlyMap<string, ServiceUpdate>;
   /** Refuses, by throwing, what today's rules refuse; asked right before containers are made. */

@@ -30,6 +30,7 @@ export interface ImageSummary {
 
 /** Characters that an image's own configuration adds to each of its containers. */
 export interface ImageListed {
+  readonly id: string;
   /** Characters of the labels, which the container's events have as well. */
   readonly labels: number;
   /** Characters in the list of containers, with those of the labels. */

@@ -47,7 +47,7 @@ export function imageCalls(api: EngineApi) {
     },
     imageListed: async (reference, signal) => {
       const answer = await inspectImage(api, reference, {}, signal);
-      return answer && listedLengths(asRecord(answer["Config"]));
+      return answer && { id: asName(answer["Id"]), ...listedLengths(asRecord(answer["Config"])) };
     },
     imageDefaults: async (reference, signal) => {
       const answer = await inspectImage(api, reference, {}, signal);
@@ -91,7 +91,7 @@ export async function imageId(
 }
 
 /** Characters that each container of an image with this configuration takes. */
-function listedLengths(config: JsonRecord): ImageListed {
+function listedLengths(config: JsonRecord): Omit<ImageListed, "id"> {
   const length = (key: string) =>
     config[key] === undefined ? 0 : JSON.stringify(config[key]).length;
   const mounts = Object.keys(asRecord(config["Volumes"])).length;

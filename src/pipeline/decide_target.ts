@@ -220,7 +220,7 @@ async function deployed(
   const { release } = prepared;
   const { plan, observed } = planned;
   await warnOfForeignStops(parts, target, release, signal);
-  await requireNoClash(parts, release, plan, signal);
+  await requireNoClash(parts, release, { plan, observed }, signal);
   const images = await remembering(
     parts,
     target.key,

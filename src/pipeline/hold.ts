@@ -156,7 +156,7 @@ export async function prepareRepair(
   progress("preparing a repair");
   const onDisk = await bringToDisk(parts, recorded, signal);
   if (onDisk === undefined) return stays("but its files are neither on disk nor in the mirror");
-  await requireNoClash(parts, onDisk.release, plan, signal);
+  await requireNoClash(parts, onDisk.release, { plan, observed }, signal);
   const { images } = recorded;
   await pointImages(parts, onDisk.release, images, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);

@@ -1,5 +1,6 @@
 import { buildersOf, pullsAlways, pullsNever } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
+import type { PresentImages } from "./short_list.ts";
 import type { Target } from "./target.ts";
 import {
   imagesOf,
@@ -60,16 +61,19 @@ export function earlierImages(
   return found;
 }
 
-/** The ids that are on the engine: those that are `known`, and else those that names have now. */
+/**
+ * The ids that are on the engine: those that are `known`, those that names had when they were looked up, and
+ * else those that names have now.
+ */
 export async function knownImages(
   engine: Pick<Engine, "imageId">,
   images: readonly NamedImage[],
-  known: ImageIds,
+  { known, present }: { readonly known: ImageIds; readonly present: PresentImages },
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
   for (const { name, image } of images) {
-    const id = own(known, name) ?? await engine.imageId(image, signal);
+    const id = own(known, name) ?? present.get(image)?.id ?? await engine.imageId(image, signal);
     if (id !== undefined) ids[name] = id;
   }
   return ids;

@@ -24,7 +24,7 @@ import {
   type Release,
   type ReleaseService,
 } from "../model/mod.ts";
-import { NO_IMAGE, presentImages, requireShortList } from "./short_list.ts";
+import { NO_IMAGE, type PresentImages, presentImages, requireShortList } from "./short_list.ts";
 import { builtImages } from "./built_images.ts";
 import { cacheNamespace } from "./cache_namespace.ts";
 import { buildsFor, type BuiltImage, imagesBuilt, stayingFor } from "./builds_for.ts";
@@ -155,7 +155,10 @@ export async function prepareImages(
   });
   const services = needed.filter(({ name }) => acting.get(name) !== "start")
     .map((each) => ({ ...each, image: own(judged, each.name) ?? each.image }));
-  const known = new Map(isFetched ? [] : from.present);
+  // An id stays what it was; names may lead elsewhere since.
+  const known = new Map(
+    [...from.present].map(([name, listed]) => [isFetched ? listed.id : name, listed]),
+  );
   for (const image of toCome) known.set(image, NO_IMAGE);
   try {
     await requireShortList(engine, prepared.release, { services, known }, signal);
@@ -202,7 +205,7 @@ async function fetchImages(
   { needed, earlier, present }: {
     readonly needed: readonly ReleaseService[];
     readonly earlier: ImageIds;
-    readonly present: { has(image: string): boolean };
+    readonly present: PresentImages;
   },
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
@@ -215,7 +218,8 @@ async function fetchImages(
   requirePullable(release, pulls);
   await images.pull(wanted(target, prepared, pulls), signal);
   await pullSideImages(parts, release, wanted(target, prepared, needed), signal);
-  const ids = await knownImages(engine, imagesFetched(release.model, needed), stay, signal);
+  const fetched = imagesFetched(release.model, needed);
+  const ids = await knownImages(engine, fetched, { known: stay, present }, signal);
   await images.keep(Object.values(ids), signal);
   return ids;
 }

@@ -3,6 +3,7 @@ import {
   makeRelease,
   requireKnownToEngine,
   requireStartFirst,
+  resourcesOf,
 } from "../compose/mod.ts";
 import {
   meaninglessIn,
@@ -88,7 +89,7 @@ async function releaseOf(
   const arriving = parts.host.sharesFiles
     ? model
     : await arrivingModel(parts, deployment, remote, signal);
-  const resources = await resourcesThere(parts, key, signal);
+  const resources = await resourcesThere(parts, key, arriving, signal);
   const release = makeRelease({
     key,
     revision,
@@ -155,15 +156,19 @@ function closureOf(
   };
 }
 
-/** Networks of the project, volumes of the project or stack, and the names of those without our labels. */
+/**
+ * Networks of the project, volumes of the project or stack where the model has any, and the names of those
+ * without our labels.
+ */
 async function resourcesThere(
   { host: { engine } }: PrepareParts,
   key: StackKey,
+  model: ComposeModel,
   signal: AbortSignal,
 ) {
   const [networks, volumes] = await Promise.all([
     engine.listNetworks({ [COMPOSE_LABELS.project]: key.name }, signal),
-    volumesOf(engine, key, signal),
+    resourcesOf(model, "volumes").length === 0 ? [] : volumesOf(engine, key, signal),
   ]);
   const foreign = [...networks, ...volumes].filter((each) =>
     each.labels[LABELS.manager] === undefined

@@ -1,4 +1,4 @@
-import { buildersOf, clashes, requirePullable } from "../compose/mod.ts";
+import { buildersOf, claimsOf, clashes, containerName, requirePullable } from "../compose/mod.ts";
 import {
   type ReleaseOnDisk,
   requireExternals,
@@ -13,6 +13,7 @@ import {
   imagesOf,
   inShell,
   isOurs,
+  type ObservedStack,
   own,
   type Plan,
   type Progress,
@@ -127,24 +128,29 @@ function deploymentOf({ revision: { source, id }, configuration, target }: Relea
 
 /**
  * Finds clashes of ports and names with other projects, and of ports with programs of the host,
- * before anything is changed. Throws `conflict` naming the first of them.
+ * before anything is changed. What needs no port, and has its name already, clashes with nothing.
+ * Throws `conflict` naming the first of them.
  */
 export async function requireNoClash(
   parts: PrepareParts,
   release: Release,
-  plan: Plan,
+  { plan, observed }: { readonly plan: Plan; readonly observed: ObservedStack },
   signal: AbortSignal,
 ): Promise<void> {
   // A swarm has ports of its own, and refuses a clash itself.
   if (release.swarm !== undefined) return;
+  const { model } = release;
   const starts = starting(plan.services, ["create", "recreate"]);
-  if (starts.length === 0) return;
+  const names = new Set(observed.containers.map(({ name }) => name));
+  const mayClash = (service: string) =>
+    claimsOf(model, service).ports.length > 0 || !names.has(containerName(model, service, 1));
+  if (!starts.some(mayClash)) return;
   const all = await parts.host.engine.listContainers({}, signal);
   // What a person runs once of the stack is replaced by nothing: a dump of a database goes on.
   const others = all.filter((each) =>
     each.labels[COMPOSE_LABELS.project] !== release.key.name || isOneOff(each) && !isOurs(each)
   );
-  const found = clashes(release.model, starts, others);
+  const found = clashes(model, starts, others);
   if (found.length > 0) throw errors.conflict(fewOf(found, 20, "; "));
   const taken = await takenByPrograms(
     parts,

@@ -14,8 +14,8 @@ interface Made extends Pick<ReleaseService, "name" | "image"> {
   readonly expectation: Pick<ReleaseService["expectation"], "replicas">;
 }
 
-/** Results of {@link Engine.imageListed} by name, for existing images. */
-type PresentImages = ReadonlyMap<string, ImageListed>;
+/** Results of {@link Engine.imageListed} by name or id, for existing images. */
+export type PresentImages = ReadonlyMap<string, ImageListed>;
 
 /** The existing images of services; each is looked up once. */
 export async function presentImages(
@@ -80,7 +80,7 @@ export async function requireShortList(
 }
 
 /** What an image adds to the list that is not there, or not yet. */
-export const NO_IMAGE: ImageListed = { labels: 0, all: 0 };
+export const NO_IMAGE: ImageListed = { id: "", labels: 0, all: 0 };
 
 /** A function that asks once for each name, except for `known` ones. */
 function once<Answer>(

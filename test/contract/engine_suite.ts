@@ -280,6 +280,7 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
     it("tells what an image adds to the list of containers", async () => {
       const listed = await engine.imageListed(fixture.image, NO_SIGNAL);
       assert.ok(listed !== undefined && listed.labels >= 0 && listed.all >= listed.labels);
+      assert.equal(listed.id, await engine.imageId(fixture.image, NO_SIGNAL));
       assert.equal(await engine.imageListed("stackwright-test/none:1", NO_SIGNAL), undefined);
     });
 

@@ -168,8 +168,10 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       Promise.resolve(Object.values(engine.images).includes(reference) ? {} : undefined),
     imageContent: (reference) => Promise.resolve(engine.images[reference]),
     imageVolumes: () => Promise.resolve([]),
-    imageListed: (reference) =>
-      Promise.resolve(engine.images[reference] === undefined ? undefined : { labels: 0, all: 0 }),
+    imageListed: (reference) => {
+      const id = engine.images[reference];
+      return Promise.resolve(id === undefined ? undefined : { id, labels: 0, all: 0 });
+    },
     containerMounts: () => Promise.resolve([]),
     imageDefaults: () => Promise.resolve({ command: [], environment: [], checksHealth: false }),
     listImages: () => Promise.resolve<ImageSummary[]>([]),

@@ -70,6 +70,47 @@ describe("an engine is asked about the mounts of a stack's containers", () => {
   }
 });
 
+/** What an engine was asked since the last reset that has nothing to do with a stack's containers. */
+function askedBeside({ proxy }: World) {
+  const paths = proxy.calls.filter(({ method }) => method === "GET")
+    .map(({ path }) => decodeURIComponent(path).replace(/^\/v[\d.]+/, ""));
+  const of = (pattern: RegExp) => paths.filter((path) => pattern.test(path)).length;
+  return {
+    containers: of(/^\/containers\/json[?]all=true$/),
+    images: of(/^\/images\/json/),
+    image: of(/^\/images\/.+\/json/),
+    volumes: of(/^\/volumes/),
+  };
+}
+
+describe("an engine is asked for what is not the stack's", () => {
+  const web = (text: string, ports: readonly string[] = []) => ({
+    "compose.yaml": composeFile({ web: service({ environment: { TEXT: text }, ports }) }),
+  });
+
+  it("no list at all by a change of a service without volumes and ports, and its image for each use", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, web("1"), QUIET);
+      await pollTo(world, "succeeded");
+      world.proxy.reset();
+      await commit(world, web("2"), QUIET);
+      await pollTo(world, "succeeded");
+      assert.deepEqual(askedBeside(world), { containers: 0, images: 0, image: 3, volumes: 0 });
+    }));
+
+  it("all containers where a port is needed, or a name that the stack has not", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, web("1"), QUIET);
+      world.proxy.reset();
+      await pollTo(world, "succeeded");
+      assert.equal(askedBeside(world).containers, 1);
+      await commit(world, web("1", ["18080:80"]), QUIET);
+      world.proxy.reset();
+      await pollTo(world, "succeeded");
+      assert.equal(askedBeside(world).containers, 1);
+    }));
+});
+
 describe("an engine is asked about volumes and networks", () => {
   it("before a job's container is made, and before it starts", () =>
     inWorld("fake", async (world) => {

@@ -78,7 +78,7 @@ export async function makeContainers(
   hidden: (service: string) => ReadonlySet<string> = () => new Set(),
 ): Promise<MadeContainers> {
   const { parts: { engine }, changes, model } = work;
-  const { containers } = await observe(engine, changes, signal);
+  const { containers } = changes.observed ?? await observe(engine, changes, signal);
   const names = Object.keys(changes.scale);
   const composeVersion = await work.parts.compose.knownVersion(signal);
   const variables = await work.parts.variables();
@@ -91,7 +91,7 @@ export async function makeContainers(
     const { service, number, replaces } = vacancy;
     const name = containerName(model, service, number);
     await attempt(`service ${service}: container ${name} could not be made`, async () => {
-      const built = await builtImage(work, service, signal);
+      const built = own(changes.built ?? {}, service);
       const image = built ?? imageReference(model, service);
       const [imageId, before] = await Promise.all([
         presentImage(work, { service, image }, composeVersion, signal),
@@ -150,25 +150,11 @@ function idIn(ids: ReadonlyMap<string, string>, service: string): string {
 }
 
 /**
- * The image that the preparation knows of a service, wherever its name points now; `undefined` if it knows
- * none. Throws `deploy_failed` when it is gone, since its name may point to any image then.
+ * The id of a service's image, as compose records it. Throws `engine_refused` without an image, and
+ * `deploy_failed` where one that the preparation knows is gone: its name may point to any image then.
  */
-async function builtImage(
-  { parts: { engine }, changes }: EngineWork,
-  service: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const built = own(changes.built ?? {}, service);
-  if (built === undefined || await engine.imageId(built, signal) !== undefined) return built;
-  throw errors.deploy_failed(
-    `the image that was prepared for service ${service}, ${built}, is not on the engine any more; ` +
-      "the next deployment builds or fetches it again",
-  );
-}
-
-/** The id of a service's image, as compose records it. Throws `engine_refused` without an image. */
 async function presentImage(
-  { parts: { engine }, model }: EngineWork,
+  { parts: { engine }, changes, model }: EngineWork,
   { service, image }: { readonly service: string; readonly image: string },
   composeVersion: string,
   signal: AbortSignal,
@@ -178,7 +164,13 @@ async function presentImage(
     ? await engine.imageContent(image, platform, signal)
     : await engine.imageId(image, signal);
   if (id !== undefined) return id;
-  throw errors.engine_refused(`image ${image} is not on this engine`);
+  if (own(changes.built ?? {}, service) === undefined) {
+    throw errors.engine_refused(`image ${image} is not on this engine`);
+  }
+  throw errors.deploy_failed(
+    `the image that was prepared for service ${service}, ${image}, is not on the engine any more; ` +
+      "the next deployment builds or fetches it again",
+  );
 }
 
 /** Puts the values of configs and secrets into a container before its first start. */

@@ -57,7 +57,7 @@ export async function prepareAgain(
   const observed = await observe(parts.host.engine, wanted, signal);
   const planned = planFor(onDisk.release, observed, why);
   const plan = tellingOthers(parts, wanted.key, planned, observed);
-  await requireNoClash(parts, onDisk.release, plan, signal);
+  await requireNoClash(parts, onDisk.release, { plan, observed }, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
   const ran = wanted.swarm === undefined
     ? await imagesPresent(parts.host.engine, onDisk.release.services, images, signal)

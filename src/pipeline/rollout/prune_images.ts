@@ -29,16 +29,20 @@ export async function pruneImages(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const { ledger, host: { engine }, options } = parts;
-    const after = await observe(engine, { key }, signal);
-    const running = new Set(after.containers.map((each) => each.imageId));
-    const present = await engine.listImages(signal);
-    const ids = new Set(present.map((each) => each.id));
+    const { ledger, host: { engine, info }, options } = parts;
+    const now = new Set(Object.values(ledger.current(key)?.images ?? {}));
     const good = goodReleases(ledger, key, Infinity);
     const earlier = options.imageRetention === 0 ? [] : good
       .slice(options.imageRetention + 1).flatMap((each) => Object.values(each.images));
-    const candidates = [...replaced, ...earlier, ...keptFor(key, present)]
-      .filter((id) => ids.has(id) && !running.has(id));
+    const former = [...replaced, ...earlier].filter((id) => !now.has(id));
+    // Where unnamed images stay, none is kept under other names; then there may be nothing to look for.
+    if (former.length === 0 && (await info(signal)).keepsUnnamed) return;
+    const present = await engine.listImages(signal);
+    const ids = new Set(present.map((each) => each.id));
+    const after = await observe(engine, { key }, signal);
+    const running = new Set(after.containers.map((each) => each.imageId));
+    const candidates = [...former, ...keptFor(key, present)]
+      .filter((id) => ids.has(id) && !now.has(id) && !running.has(id));
     if (candidates.length === 0) return;
     const retention = { retention: options.imageRetention };
     const kept = await neededImages(ledger, present, retention, signal);

@@ -50,15 +50,23 @@ describe("earlierImages()", () => {
 });
 
 describe("knownImages()", () => {
-  it("are the known ones, and for others those that names have", async () => {
+  it("are the known ones, and for others those that names had, or have", async () => {
+    const asked: string[] = [];
     const engine = {
-      imageId: (name: string) => Promise.resolve(name === "gone:1" ? undefined : `id of ${name}`),
+      imageId: (name: string) => {
+        asked.push(name);
+        return Promise.resolve(name === "gone:1" ? undefined : `id of ${name}`);
+      },
     };
-    const images = ["web", "db", "gone"].map((name) => ({ name, image: `${name}:1` }));
+    const images = ["web", "db", "seen", "gone"].map((name) => ({ name, image: `${name}:1` }));
     const { signal } = new AbortController();
-    assert.deepEqual(await knownImages(engine, images, { web: "known" }, signal), {
+    const present = new Map([["seen:1", { id: "id that was seen", labels: 0, all: 0 }]]);
+    const known = { web: "known" };
+    assert.deepEqual(await knownImages(engine, images, { known, present }, signal), {
       web: "known",
       db: "id of db:1",
+      seen: "id that was seen",
     });
+    assert.deepEqual(asked, ["db:1", "gone:1"]);
   });
 });

@@ -27,7 +27,7 @@ describe("requireImages() of a service that is built", () => {
     const engine = {
       imageId: (image: string) => Promise.resolve(there.includes(image) ? image : undefined),
       imageLabels: () => Promise.resolve({}),
-      imageListed: () => Promise.resolve({ labels: 0, all: 0 }),
+      imageListed: () => Promise.resolve({ id: "", labels: 0, all: 0 }),
       findNetworks: () => Promise.resolve([]),
       findVolumes: () => Promise.resolve([]),
     };

@@ -93,7 +93,7 @@ describe("requireShortList()", () => {
 });
 
 const LISTED: Readonly<Record<string, ImageListed | undefined>> = {
-  small: { labels: 200, all: 300 },
-  large: { labels: 200, all: 3_000_000 },
-  labelled: { labels: 65_600, all: 65_700 },
+  small: { id: "1", labels: 200, all: 300 },
+  large: { id: "2", labels: 200, all: 3_000_000 },
+  labelled: { id: "3", labels: 65_600, all: 65_700 },
 };
