@@ -303,7 +303,7 @@ export async function preparing<T>(
       ...parts,
       lend,
       turns: parts.turns.by(who),
-      source: lendingSource(source, lend),
+      source: lendingSource(source, lend, sourceOf(holder)),
       host: { ...host, images, compose: host.compose.lending(lend, who) },
     });
   };

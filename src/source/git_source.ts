@@ -1,5 +1,5 @@
 import type { Revision, SourceLocation } from "../model/mod.ts";
-import { createKeyedLock, type KeyedLock } from "../system/mod.ts";
+import { createKeyedLock, DiskShares, keepLatest, type KeyedLock } from "../system/mod.ts";
 import { Ancestry, type IsAncestor } from "./git/ancestry.ts";
 import { Git } from "./git/git.ts";
 import { GitAccess } from "./git/git_access.ts";
@@ -31,6 +31,9 @@ export interface GitSourceWithTrees extends Source {
   heldUntil(location: SourceLocation): Date | undefined;
 }
 
+/** Sources of which is known whose work asked for them. */
+const MOST_ASKED = 1000;
+
 /**
  * The Git source: mirrors, object readers and trees below the data directory, by the `git` program
  * (2.39 or newer). SHA-1 repositories only. {@link Source} tells what each method promises.
@@ -52,6 +55,9 @@ class GitSource implements GitSourceWithTrees {
   readonly #repositories: Repositories;
   readonly #ancestry = new Ancestry();
   readonly #times: TreeTimes;
+  readonly #disk: DiskShares;
+  /** Whose work asked last for what references of a source name, by its name. */
+  readonly #askedBy = new Map<string, string>();
   readonly #files = new RevisionFiles((source, id) => ({
     ...this.#howToExpand({ source, id }),
     fetch: true,
@@ -62,6 +68,7 @@ class GitSource implements GitSourceWithTrees {
     this.#parts = parts;
     this.#options = options;
     this.#times = new TreeTimes(clock);
+    this.#disk = new DiskShares(files);
     this.#layout = createLayout(dataDir);
     this.#lender = lender === undefined ? undefined : createLayout(lender);
     const { tree: pathOf } = this.#layout;
@@ -76,6 +83,7 @@ class GitSource implements GitSourceWithTrees {
     });
     this.#repositories = new Repositories({
       ...shared,
+      disk: this.#disk,
       log: parts.log,
       idleMs: options.readerIdleMs,
       answerMs: options.readerAnswerMs,
@@ -84,10 +92,11 @@ class GitSource implements GitSourceWithTrees {
   }
 
   async resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision> {
-    const { location, reference, depth, round } = request;
+    const { location, reference, depth, round, by = location.name } = request;
+    keepLatest(this.#askedBy, MOST_ASKED, location.name, by);
     const { repository: { mirror }, url } = this.#repositoryOf(location);
     await this.#checkPlace(url);
-    const found = await mirror.resolve({ url, reference, depth, round }, signal);
+    const found = await mirror.resolve({ url, reference, depth, round, by }, signal);
     return { source: location, ...found };
   }
 
@@ -126,7 +135,7 @@ class GitSource implements GitSourceWithTrees {
       expand: this.#howToExpand(revision),
     };
     const { mostFilesWithoutGit } = this.#options;
-    const tree = { files, clock, git: this.#git, log, mostFilesWithoutGit };
+    const tree = { files, clock, git: this.#git, disk: this.#disk, log, mostFilesWithoutGit };
     try {
       const make = (all: AbortSignal) => ensureTree(tree, job, all);
       await this.#exports.run(directory, () => job.expand.within(make, signal), signal);
@@ -166,6 +175,7 @@ class GitSource implements GitSourceWithTrees {
       open: (directory, name) => this.#repositories.open(directory, name),
       layout: this.#layout,
       source,
+      by: this.#askedBy.get(source.name) ?? source.name,
       within: (work, signal) => this.#times.within(key, work, signal),
       check: (url, root) => this.#checkPlace(url, root),
     };

@@ -1,11 +1,11 @@
 import type { Lend } from "../system/mod.ts";
 import type { Source } from "./source.ts";
 
-/** Waits for each answer by `lend`: even reading a fetched revision may fetch a submodule. */
-export function lendingSource(source: Source, lend: Lend): Source {
+/** Waits for each answer by `lend`, for work of `by`: even reading a fetched revision may fetch a submodule. */
+export function lendingSource(source: Source, lend: Lend, by: string): Source {
   return {
     resolve: (request, signal) =>
-      lend([hostOf(request.location.name)], () => source.resolve(request, signal)),
+      lend([hostOf(request.location.name)], () => source.resolve({ by, ...request }, signal)),
     lastKnown: (request, signal) => source.lastKnown(request, signal),
     read: (...file) => lend([], () => source.read(...file)),
     entries: (revision, paths, signal) => lend([], () => source.entries(revision, paths, signal)),

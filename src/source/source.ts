@@ -9,6 +9,8 @@ export interface ResolveRequest {
   readonly depth: number;
   /** Requests of the same round may share one answer of the remote. */
   readonly round?: PollRound | undefined;
+  /** Whose work it is, by which room on the disk is shared; by default that of the source. */
+  readonly by?: string;
 }
 
 /** One entry of a revision: a file, a directory, a link, or the root of a submodule. */

@@ -38,7 +38,7 @@ export function watchGrowth({ directory, mostBytes }: Growth, onTooMuch: () => v
 }
 
 /** Bytes of the files in a directory, and `depth` levels below it. Vanished files count as empty. */
-async function bytesBelow(directory: string, depth: number): Promise<number> {
+export async function bytesBelow(directory: string, depth: number): Promise<number> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   let bytes = 0;
   for (const entry of entries) {

@@ -22,9 +22,11 @@ export {
 export * from "./deadline.ts";
 export * from "./fair_limiter.ts";
 export { requireRoom } from "./disk_room.ts";
+export { DiskShares } from "./disk_shares.ts";
 export * from "./files.ts";
 export { readAll, systemFiles } from "./system_files.ts";
 export { chmodNow, existsNow, namesNow, readFileNow, removeNow, replaceNow } from "./files_now.ts";
+export { bytesBelow } from "./growth_watch.ts";
 export * from "./http_client.ts";
 export { type HttpClientOptions } from "./http_transport.ts";
 export { type HttpAnswer, type HttpClient, type HttpRequest } from "./http_request.ts";

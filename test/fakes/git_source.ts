@@ -17,6 +17,7 @@ import {
   type Commands,
   createHttpClient,
   createRedactor,
+  type Files,
   type HttpClient,
   type Log,
   type Redactor,
@@ -57,6 +58,8 @@ export interface TestSourceOptions {
   readonly options?: Partial<GitSourceOptions>;
   readonly dataDir?: string;
   readonly lender?: string;
+  /** The free space; that of the real disk by default. */
+  readonly room?: Files["room"];
 }
 
 /** A signal that never fires. */
@@ -77,7 +80,7 @@ function build(directory: string, settings: TestSourceOptions): TestSource {
   const http = httpClient(settings.options);
   const source = createGitSource({
     commands: recording(started),
-    files: systemFiles,
+    files: { ...systemFiles, ...settings.room && { room: settings.room } },
     clock: settings.clock ?? { ...impatientClock, now: settings.now ?? impatientClock.now },
     log: warningLog(warnings),
     redactor,

@@ -99,7 +99,7 @@ async function fetchHistory(
   signal: AbortSignal,
 ): Promise<"here" | "missing" | "away"> {
   try {
-    await repository.mirror.fetchCommit(url, commit, depth, signal);
+    await repository.mirror.fetchCommit({ url, name: commit, depth }, signal);
     return "here";
   } catch (error) {
     signal.throwIfAborted();

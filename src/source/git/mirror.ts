@@ -86,9 +86,9 @@ export class Mirror {
     return undefined;
   }
 
-  /** Makes sure that a commit is in the mirror. */
-  async fetchCommit(url: RepositoryUrl, id: string, depth: number, signal: AbortSignal) {
-    await this.#ensure({ url, name: id, depth }, id, signal);
+  /** Makes sure that the commit of this name is in the mirror. */
+  async fetchCommit(wanted: Wanted, signal: AbortSignal): Promise<void> {
+    await this.#ensure(wanted, wanted.name, signal);
   }
 
   /**

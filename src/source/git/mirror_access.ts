@@ -3,6 +3,7 @@ import { keepLatest } from "../../system/mod.ts";
 import { onDisk } from "../disk_error.ts";
 import { fetchArgs } from "./git_command.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest } from "./mirror_parts.ts";
+import { remoteInRoom } from "./remote_in_room.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
 /** Most answers that one mirror remembers: authors may make up any number of logins. */
@@ -71,7 +72,8 @@ export class MirrorAccess {
         }
         const asked = [`+${id}:refs/heads/asked`];
         const args = fetchArgs(url.remote, asked, { kind: "commits", count: 1 });
-        const result = await git.remote(url, { args, gitDir }, signal);
+        const receiver = { directory: gitDir, url, isNew: false };
+        const result = await remoteInRoom(this.#parts, receiver, { args }, signal);
         if (result.failure === "transient" || result.failure === "denied") {
           throw mirrorError(this.#parts, result, `asking for ${id}`);
         }

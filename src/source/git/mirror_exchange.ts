@@ -1,6 +1,5 @@
 import { dirname, join } from "node:path/posix";
 import { errors, utf8 } from "../../model/mod.ts";
-import { requireRoom } from "../../system/mod.ts";
 import type { GitResult } from "./git_result.ts";
 import {
   fetchArgs,
@@ -14,8 +13,8 @@ import { removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName, SEARCH } from "./reference.ts";
 import { MOST_BYTES } from "./remote_question.ts";
+import { remoteInRoom } from "./remote_in_room.ts";
 import { parseRemoteRefs } from "./remote_refs.ts";
-import type { RepositoryUrl } from "./repository_url.ts";
 import { isMirror, isTemporary } from "./unused_mirrors.ts";
 
 /**
@@ -71,9 +70,8 @@ export class MirrorExchange {
     const isCommit = /^[0-9a-f]{40}$/.test(wanted.name);
     const refspec = `+${wanted.name}:${localName(wanted.name)}`;
     const depth = await this.#chooseDepth(directory, wanted, signal);
-    const result = await this.#exchange(directory, wanted.url, {
-      args: fetchArgs(wanted.url.remote, [refspec], depth),
-    }, signal);
+    const args = fetchArgs(wanted.url.remote, [refspec], depth);
+    const result = await this.#exchange(directory, wanted, { args }, signal);
     if (result.failure === "unwanted" && isCommit) {
       await this.#search(directory, wanted, signal);
     } else if (result.failure !== undefined) {
@@ -118,13 +116,12 @@ export class MirrorExchange {
 
   async #exchange(
     directory: string,
-    url: RepositoryUrl,
+    { url, by }: Wanted,
     invocation: GitInvocation,
     signal: AbortSignal,
   ): Promise<GitResult> {
     const isNew = await this.#content.isEmpty(directory);
-    await requireRoom(this.#parts.files, directory, { bytes: 0, isNew });
-    return await this.#parts.git.remote(url, { ...invocation, gitDir: directory }, signal);
+    return await remoteInRoom(this.#parts, { directory, url, by, isNew }, invocation, signal);
   }
 
   /** A mirror never loses history: a full one stays full, a shallow one is only ever deepened. */
@@ -168,7 +165,7 @@ export class MirrorExchange {
     if (await this.#isIn(directory, wanted.name, tips, signal)) return;
     for (const depth of tips.size === 0 ? [] : await this.#searchDepths(directory, wanted.depth)) {
       const args = fetchArgs(wanted.url.remote, [], depth);
-      const result = await this.#exchange(directory, wanted.url, { args, stdin }, signal);
+      const result = await this.#exchange(directory, wanted, { args, stdin }, signal);
       if (result.failure !== undefined) {
         throw mirrorError(this.#parts, result, `searching ${wanted.name}`);
       }

@@ -1,5 +1,5 @@
 import type { PollRound, StackwrightError } from "../../model/mod.ts";
-import type { Clock, Files, KeyedLock, Log } from "../../system/mod.ts";
+import type { Clock, DiskShares, Files, KeyedLock, Log } from "../../system/mod.ts";
 import type { Git } from "./git.ts";
 import type { GitResult } from "./git_result.ts";
 import type { ObjectReader } from "./object_reader.ts";
@@ -13,6 +13,8 @@ export interface MirrorParts {
   readonly log: Log | undefined;
   /** Shared by all mirrors; the key is the directory. */
   readonly lock: KeyedLock;
+  /** Shared by all that writes below the data directory and may become large. */
+  readonly disk: DiskShares;
   readonly reader: ObjectReader;
   readonly directory: string;
   /** Name of the repository for messages. */
@@ -26,6 +28,8 @@ export interface MirrorRequest {
   /** Commits of history; 0 is all of it. */
   readonly depth: number;
   readonly round?: PollRound | undefined;
+  /** Whose work it is, by which room on the disk is shared; by default that of the repository. */
+  readonly by?: string | undefined;
 }
 
 /** The reference or commit that a fetch is for. */
@@ -36,6 +40,7 @@ export interface Wanted {
   readonly depth: number;
   /** Whether the remote does not give this commit by its id, and its branches and tags are looked through. */
   readonly isSearched?: boolean;
+  readonly by?: string | undefined;
 }
 
 /** The error of a failed git command; `doing` says what the command was for. */

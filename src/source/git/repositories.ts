@@ -11,7 +11,7 @@ import type { ListedEntry } from "./tree_object.ts";
 /** Parts for opening repositories; the limits are those of their object readers. */
 type RepositoriesParts =
   & Pick<ReaderParts, "idleMs" | "answerMs">
-  & Pick<MirrorParts, "git" | "files" | "clock" | "log" | "lock">
+  & Pick<MirrorParts, "git" | "files" | "clock" | "log" | "lock" | "disk">
   & { readonly largest: number };
 
 /** Most repositories that stay open: each caches megabytes, and deployments name any number. */
@@ -50,14 +50,14 @@ export class Repositories {
   }
 
   #make(directory: string, name: string): Repository {
-    const { git, files, clock, log, lock, idleMs, answerMs, largest } = this.#parts;
+    const { git, files, clock, log, lock, disk, idleMs, answerMs, largest } = this.#parts;
     const args = ["cat-file", "--batch-command"];
     const start = (isLarge: boolean) => git.start({ args, gitDir: directory, isLarge });
     const reader = new ObjectReader({
       ...{ start, clock, idleMs, answerMs, largest, name },
       large: this.#large,
     });
-    const mirror = new Mirror({ git, files, clock, log, lock, reader, directory, name });
+    const mirror = new Mirror({ git, files, clock, log, lock, disk, reader, directory, name });
     return createRepository(mirror, reader, this.#caches);
   }
 

@@ -42,6 +42,8 @@ export interface ExpandOptions {
   readonly open: (directory: string, name: string) => Repository;
   readonly layout: GitLayout;
   readonly source: SourceLocation;
+  /** Whose work it is, by which room on the disk is shared. */
+  readonly by: string;
   /** Whether missing commits are fetched; otherwise they make the expansion fail. */
   readonly fetch: boolean;
   /** Most bytes of all files together; 0 is no limit. */

@@ -105,7 +105,7 @@ async function openModule(
   await options.check(url, written.scheme === "file" ? options.root : undefined);
   const repository = options.open(options.layout.submodule(options.source, url), url.remote);
   if (options.fetch) {
-    await repository.mirror.fetchCommit(url, commit, 1, signal);
+    await repository.mirror.fetchCommit({ url, name: commit, depth: 1, by: options.by }, signal);
   } else if (await repository.objects.commit(commit, signal) === undefined) {
     throw errors.source_invalid(`${commit} was not fetched`);
   }

@@ -1,5 +1,5 @@
 import { basename, join } from "node:path/posix";
-import { type Files, requireRoom } from "../../system/mod.ts";
+import type { Files } from "../../system/mod.ts";
 import { shortId, wholeUtf8 } from "../../model/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
 import { exportTree } from "./export.ts";
@@ -60,16 +60,21 @@ async function publishTree(parts: TreeParts, job: TreeJob, signal: AbortSignal):
   try {
     const base = await findBase(parts, job, signal);
     const plan = planTree(tree, base?.tree);
-    const use = useOf(plan, tree);
-    if (use !== undefined) await requireRoom(files, job.trees, { ...use, isNew: false });
-    const made = await withRepair(
-      job.place,
-      signal,
-      async () => {
+    const write = (within: AbortSignal) =>
+      withRepair(job.place, within, async () => {
         await files.remove(join(scratch, "tree"));
         const from = base?.directory ?? "";
-        return await exportTree(parts, { tree, plan, base: from, scratch }, signal);
-      },
+        return await exportTree(parts, { tree, plan, base: from, scratch }, within);
+      });
+    const use = useOf(plan, tree);
+    const made = use === undefined ? await write(signal) : await parts.disk.run(
+      { path: job.trees, owner: job.expand.by, isNew: false, ...use },
+      (within) =>
+        write(within).catch(async (error) => {
+          await files.remove(join(scratch, "tree"));
+          throw error;
+        }),
+      signal,
     );
     const written = [...plan.write.values()].flat();
     await warnOfPointers(parts, { tree, written, made }, job);

@@ -1,4 +1,4 @@
-import type { Clock, Log } from "../../system/mod.ts";
+import type { Clock, DiskShares, Log } from "../../system/mod.ts";
 import type { CommitPlace } from "../git/repository.ts";
 import type { ExpandOptions } from "./expanded_tree.ts";
 import type { ExportParts } from "./export_job.ts";
@@ -6,6 +6,7 @@ import type { ExportParts } from "./export_job.ts";
 /** Parts for publishing trees. */
 export interface TreeParts extends ExportParts {
   readonly clock: Clock;
+  readonly disk: DiskShares;
   readonly log: Log | undefined;
 }
 
