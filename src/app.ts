@@ -94,7 +94,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const tries = { assembly, intake, pipeline, due };
   const recovered = tryRecover(system, tries, stop.signal);
   void recovered.then(() => stop.signal.aborted || alarms.start());
-  const polling = { ...assembly, intake };
+  const polling = { ...assembly, intake, runs: gate.runs };
   const polled = recovered.then(() => startPolls(settings, system, polling, stop.signal));
   const scheduled = startJobs(settings, { assembly, boards, recovered }, stop.signal);
   const { finished, able, settled } = afterRecovery(

@@ -128,7 +128,7 @@ interface Audience {
   readonly listeners: readonly TargetListener[];
 }
 
-type RunOfSource = SourceRun & { readonly work: Sync };
+type RunOfSource = SourceRun & { readonly work: Sync; readonly led?: readonly StackKey[] };
 
 /** Deploys what a source names, and what other branches' files deploy from the one that was pushed. */
 async function deploySource(
@@ -147,18 +147,20 @@ async function deploySource(
 /** Opens a source and deploys what it names. A source that is away fails the run at its end. */
 async function deployNamed(
   parts: PipelineParts,
-  { work: { only }, led, ...run }: RunOfSource & { readonly led: readonly StackKey[] },
+  { work: { only, leaves = () => false }, led: theirs = [], ...run }: RunOfSource,
   { reporter, listeners }: Audience,
   signal: AbortSignal,
 ): Promise<void> {
   const opened = await openSource(parts, run, reporter, signal);
+  const led = [...theirs, ...opened.expansion.deployments.map(keyOf).filter(leaves)];
   const { deployments, failures } = meant(opened, only, led);
   await learnedOfAll(parts, failures.map(({ key }) => key), signal);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
   const deploy = () => deployTargets(parts, { opened, listeners }, deployments, signal);
   if (opened.away === undefined && !(only && deployments.length + failures.length > 0)) {
-    const removals = await removeObsolete(parts, { ...opened, only, deploy }, listeners, signal);
+    const asked = { ...opened, only, leaves, deploy };
+    const removals = await removeObsolete(parts, asked, listeners, signal);
     const named = [...deployments.map(keyOf), ...removals, ...led];
     if (failures.length === 0 && !only) parts.ledger.deferred.keepOnly(run.request, named);
   } else await deploy();
@@ -304,8 +306,7 @@ async function actInTime(
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
   const { kind } = toDo.decision;
-  const isLeft = () => isDestroyOvertaken(parts, teller, target, signal);
-  if (kind === "destroy" && await isLeft()) return "done";
+  if (kind === "destroy" && await isDestroyOvertaken(parts, teller, target, signal)) return "done";
   if (kind !== "repair" && hasClosed(parts, target)) return "moved";
   teller.tell({ kind: "started" });
   const end = await act(parts, target, toDo, signal);

@@ -121,8 +121,8 @@ export async function stackStatuses(
       ...lookedFor(ledger, key, clock.now()),
     };
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
-    const all = { ...facts, key, dataDir };
-    const judged = withRefused(withOthers(ledger, alone, all), refused.get(name), now);
+    const known = withOthers(ledger, alone, { ...facts, key, dataDir });
+    const judged = withRefused(withLook(known, entry, now), refused.get(name), now);
     const retryAt = isFinal(judged) ? undefined : nextTry(entry, decision, now);
     const place = current && placeOfRelease(ledger, current);
     const rolledBack = alone.state === "failed"
@@ -248,10 +248,14 @@ function lastEntries(
   runs: Pick<RunStore, "list">,
   { owners }: Pick<Ledger, "owners">,
   only: string | undefined,
-): readonly [own: ReadonlyMap<string, RunTarget>, refused: ReadonlyMap<string, Refusal>] {
-  const [entries, refused] = [new Map<string, RunTarget>(), new Map<string, Refusal>()];
+): readonly [own: ReadonlyMap<string, Entry>, refused: ReadonlyMap<string, Refusal>] {
+  const [entries, refused] = [new Map<string, Entry>(), new Map<string, Refusal>()];
   const sources = new Map<string, string | undefined>();
-  for (const { repository, targets, updatedAt: at } of runs.list({ limit: MOST_RUNS })) {
+  for (
+    const { repository, targets, createdAt: since, updatedAt: at } of runs.list({
+      limit: MOST_RUNS,
+    })
+  ) {
     for (const entry of targets) {
       if (only !== undefined && entry.stack !== only) continue;
       const key = { context: entry.context, name: entry.stack };
@@ -261,10 +265,15 @@ function lastEntries(
       if (isOthers || entries.has(name)) continue;
       if (!sources.has(name)) sources.set(name, owners.get(key)?.source);
       const owner = sources.get(name) ?? repository;
-      if (repository === owner || repository === "multiple") entries.set(name, entry);
+      if (repository === owner || repository === "multiple") entries.set(name, { ...entry, since });
     }
   }
   return [entries, refused];
+}
+
+/** The entry of a stack in a run, and when that began. */
+interface Entry extends RunTarget {
+  readonly since: Date;
 }
 
 /** A refusal of a stack to another poll than that which deploys it. */
@@ -284,6 +293,19 @@ function withRefused(
   return {
     ...judged,
     why: `${judged.why}; another poll was refused it at ${at}: ${refused.message}`,
+  };
+}
+
+/** Milliseconds after which a look at a stack is told of: it may wait for what its source's author decides. */
+const LONG_LOOK_MS = 60_000;
+
+/** Adds that a look takes long, and its step. */
+function withLook(judged: StackJudgement, entry: Entry | undefined, now: number): StackJudgement {
+  if (entry?.status !== "pending" || now - entry.since.getTime() < LONG_LOOK_MS) return judged;
+  const step = entry.message || "looking at its source";
+  return {
+    ...judged,
+    why: `${judged.why}; a run since ${wholeSeconds(entry.since)} has not decided yet: ${step}`,
   };
 }
 

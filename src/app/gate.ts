@@ -28,7 +28,7 @@ import type { System } from "./system.ts";
 /** Everything that clients, commands and triggers can ask for. */
 export interface Gate {
   readonly intake: Intake;
-  readonly runs: Pick<RunStore, "subscribe" | "list">;
+  readonly runs: Pick<RunStore, "subscribe" | "list" | "get">;
   readonly operations: Operations;
 }
 

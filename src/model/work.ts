@@ -59,6 +59,8 @@ export interface Sync extends Started {
   readonly round?: PollRound;
   /** What a person asked for, where that was no poll: decisions name it as their trigger. */
   readonly asked?: "apply" | "retry";
+  /** Tells of a stack that an earlier run of the same poll is still at work on: it is left to that. */
+  readonly leaves?: (key: StackKey) => boolean;
 }
 
 /** What an authentic webhook asks for: a run for each source, or a run that is skipped at once. */

@@ -45,16 +45,18 @@ export function noteDiscovered(
 }
 
 /**
- * Removes the stacks that {@link planObsolete} found, or the one in `only`, and returns their keys. A removal
- * that fails keeps neither other removals nor the run's deployments from happening. Those come after the
- * removals, which free ports and names, and before data is deleted, with which they may go on.
+ * Removes the stacks that {@link planObsolete} found, or the one in `only`, and returns their keys; those that
+ * `leaves` tells of stay. A removal that fails keeps neither other removals nor the run's deployments from
+ * happening. Those come after the removals, which free ports and names, and before data is deleted, with which
+ * they may go on.
  *
  * Throws `not_found` where the one in `only` is not removed.
  */
 export async function removeObsolete(
   parts: PipelineParts,
-  { only, deploy, ...run }: ObsoleteRun & {
+  { only, leaves, deploy, ...run }: ObsoleteRun & {
     readonly only?: StackKey | undefined;
+    readonly leaves: (key: StackKey) => boolean;
     readonly deploy: () => Promise<void>;
   },
   listeners: readonly TargetListener[],
@@ -74,6 +76,7 @@ export async function removeObsolete(
   const left: LeftData[] = [];
   const onDataLeft = (each: LeftData) => void left.push(each);
   await allInTurns(removals, async (removal) => {
+    if (leaves(removal.stack.key)) return;
     const teller = tellerOf(removal.stack);
     if (held !== "") return keep(teller, held);
     const because = whyObsolete(removal.stack.directory);

@@ -4,11 +4,13 @@ import type { Clock, Log } from "../system/mod.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
 
 /** Submits work; `finished` never rejects. Throws `shutting_down` once the intake closes. */
-type Submit = (work: Sync) => { readonly finished: Promise<Run> };
+type Submit = (work: Sync) => { readonly run: Pick<Run, "id">; readonly finished: Promise<Run> };
 
 /** Ports of polls. */
 export interface PollParts {
   readonly submit: Submit;
+  /** A run as it is now; `undefined` for one that is not known. */
+  readonly run: (id: string) => Pick<Run, "targets"> | undefined;
   /** Hears when an entry's interval ends that begins now. It must not throw. */
   readonly planned?: (entry: PollEntry, at: Date) => void;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import type { PollEntry } from "../config/mod.ts";
-import type { PollRound, Sync } from "../model/mod.ts";
+import type { PollRound, Run, RunTarget, StackKey, Sync } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import { abortable } from "../system/mod.ts";
 import { LONGEST_SPREAD, type PollParts } from "./poll_parts.ts";
@@ -8,6 +8,11 @@ import type { LookAtRepository } from "./repository_changes.ts";
 
 /** Milliseconds between looks at a watched repository. */
 const LOOK_EVERY_MS = 2000;
+/**
+ * Milliseconds after which a run that is still at work on stacks does not keep the others of its entry from
+ * being polled: how long a stack takes is up to the author of its repository.
+ */
+const LONG_MS = 60_000;
 /** Most references named by deployments that are remembered for the next round. */
 const MOST_REMEMBERED = 50;
 
@@ -25,8 +30,9 @@ interface Rhythm {
 }
 
 /**
- * The polls of one repository. Runs of one entry never overlap, and runs that start together are of
- * one round, for which the remote is asked once.
+ * The polls of one repository. Runs of one entry never overlap, unless one is at work on stacks for more than a
+ * minute: then it counts as ended, and later ones leave these stacks to it. Runs that start together are of one
+ * round, for which the remote is asked once.
  *
  * An interval polls at once, or after a first delay, and then the interval after the first of its
  * runs has ended; an entry whose run still goes on is left out that time. A longer interval starts
@@ -45,6 +51,8 @@ export class RepositoryPolls {
   readonly #rhythms: readonly Rhythm[];
   /** Entries with a run under way. */
   readonly #busy = new Set<PollEntry>();
+  /** The runs that have not ended, by entry. */
+  readonly #going = new Map<PollEntry, Set<string>>();
   /** References that deployments named, the latest last. */
   readonly #named = new Set<string>();
 
@@ -198,18 +206,49 @@ export class RepositoryPolls {
     const all = [...entries, ...along.flatMap((each) => each.entries)];
     const idle = new Set(all.filter((each) => !this.#busy.has(each)));
     const round = this.#round([...idle].map(({ request }) => request.reference));
-    const submit = (entry: PollEntry) => {
-      const sources = [entry.request];
-      const work: Sync = { kind: "sync", trigger: "poll", origin: "automatic", sources, round };
-      const { finished } = this.#parts.submit(work);
-      this.#busy.add(entry);
-      return finished.then(() => void this.#busy.delete(entry));
-    };
+    const submit = (entry: PollEntry) => this.#submit(entry, round);
     const submitAll = (some: readonly PollEntry[]) =>
       some.filter((each) => idle.has(each)).map(submit);
     const ends = submitAll(entries);
     for (const each of along) each.take(submitAll(each.entries));
     return ends;
+  }
+
+  /** Starts the run of an entry. Returns its end, or the time at which it counts as ended. */
+  #submit(entry: PollEntry, round: PollRound): Promise<void> {
+    const sources = [entry.request];
+    const going = this.#going.getOrInsertComputed(entry, () => new Set());
+    const earlier = [...going];
+    const leaves = (key: StackKey) => earlier.some((id) => this.#isAt(id, key));
+    const work: Sync = { kind: "sync", trigger: "poll", origin: "automatic", sources, round };
+    const { run, finished } = this.#parts.submit({ ...work, ...earlier.length > 0 && { leaves } });
+    this.#busy.add(entry);
+    going.add(run.id);
+    const over = new AbortController();
+    const ended = finished.finally(() => {
+      going.delete(run.id);
+      over.abort();
+    });
+    const longer = entry.runOnce ? ended : this.#isLong(run.id, ended, over.signal);
+    return Promise.race([ended, longer]).then(() => void this.#busy.delete(entry));
+  }
+
+  /** Resolves when a run has been at work on stacks for long, or when it has ended. */
+  async #isLong(id: string, ended: Promise<Run>, over: AbortSignal): Promise<void> {
+    const until = AbortSignal.any([this.#signal, over]);
+    try {
+      do await this.#parts.clock.sleep(LONG_MS, until); while (!this.#isAt(id));
+    } catch {
+      await ended;
+    }
+  }
+
+  /** Whether a run is at work on a stack; by default, on any. */
+  #isAt(id: string, key?: StackKey): boolean {
+    const isIt = ({ context, stack, status }: RunTarget) =>
+      (status === "pending" || status === "running") &&
+      (key === undefined || context === key.context && stack === key.name);
+    return this.#parts.run(id)?.targets.some(isIt) === true;
   }
 
   #round(references: readonly string[]): PollRound {

@@ -41,6 +41,19 @@ function partsAway(ledger: StatusParts["ledger"], clock: StatusParts["clock"]): 
 }
 
 describe("stackStatuses()", () => {
+  it("tells of a look that takes long, such as at a source that does not end", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    recordShop(ledger, clock);
+    const run = runOf({ status: "pending", message: "writing its files" }, clock.now());
+    const parts = { ...partsAway(ledger, clock), runs: { list: () => [run] } };
+    const why = async () => (await stackStatuses(parts, never))[0]?.why ?? "";
+    await clock.advance(59_000);
+    assert.doesNotMatch(await why(), /writing/);
+    await clock.advance(1_000);
+    assert.match(await why(), /; a run since \S+ has not decided yet: writing its files$/);
+  });
+
   it("tells when a failed release is tried again, until somebody holds the stack back", async () => {
     const clock = createFakeClock();
     const ledger = createMemoryLedger(clock);

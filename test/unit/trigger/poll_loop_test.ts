@@ -21,6 +21,8 @@ function entry(rest: Partial<PollEntry> = {}): PollEntry {
 
 /** An intake that notes when work came, as seconds from the start; each run takes `seconds`. */
 function createWorld({ seconds = 0, random = (): number => 0.5 } = {}) {
+  /** Targets of runs by id, which are the numbers of the works. */
+  const targets = new Map<string, Run["targets"]>();
   const clock = createFakeClock(START);
   const log = createRecordingLog();
   const stop = new AbortController();
@@ -29,12 +31,14 @@ function createWorld({ seconds = 0, random = (): number => 0.5 } = {}) {
   const submit = (work: Sync) => {
     works.push(work);
     began.push((clock.now().getTime() - Date.parse(START)) / 1000);
-    return { finished: clock.sleep(seconds * 1000, new AbortController().signal).then(toRun) };
+    const finished = clock.sleep(seconds * 1000, new AbortController().signal).then(toRun);
+    return { run: { id: `${works.length}` }, finished };
   };
+  const run = (id: string) => ({ targets: targets.get(id) ?? [] });
   const toRun = () => ({ status: "failed" }) as Run;
-  const parts = { submit, clock, log, timeZone: "UTC", random };
+  const parts = { submit, run, clock, log, timeZone: "UTC", random };
   const start = (each: PollEntry) => runPolls([each], parts, stop.signal);
-  return { clock, log, stop, began, works, parts, start };
+  return { clock, log, stop, began, works, targets, parts, start };
 }
 
 describe("runPolls() of one entry", () => {
@@ -222,6 +226,37 @@ describe("runPolls() of one entry", () => {
     assert.deepEqual([began, clock.sleepers], [[0], 1]);
   });
 
+  it("polls again what a run of minutes is not at work on, and leaves the rest to it", async () => {
+    const { clock, began, works, targets, start, stop } = createWorld({ seconds: 300 });
+    const loop = start(entry({ intervalSeconds: 10 }));
+    const at = (stack: string, status: "pending" | "running" | "succeeded") => (
+      { context: "default", stack, status }
+    );
+    const key = (name: string) => ({ context: "default", name });
+    await clock.advance(100_000);
+    assert.deepEqual(began, [0], "its source is being read still");
+    targets.set("1", [at("slow", "pending"), at("quick", "succeeded")]);
+    await clock.advance(20_000);
+    assert.deepEqual(began, [0]);
+    await clock.advance(10_000);
+    assert.deepEqual(began, [0, 130]);
+    const [first, second] = works;
+    assert.equal(first?.leaves, undefined);
+    assert.deepEqual(["slow", "quick"].map((each) => second?.leaves?.(key(each))), [true, false]);
+    targets.set("2", [at("quick", "running")]);
+    await clock.advance(70_000);
+    assert.deepEqual(began, [0, 130, 200]);
+    const left = () => ["slow", "quick"].map((each) => works[2]?.leaves?.(key(each)));
+    assert.deepEqual(left(), [true, true]);
+    targets.set("1", [at("slow", "succeeded")]);
+    assert.deepEqual(left(), [false, true]);
+    // One that is at work on nothing ends by itself.
+    await clock.advance(90_000);
+    assert.deepEqual(began, [0, 130, 200]);
+    stop.abort();
+    await loop;
+  });
+
   it("polls nothing when it was aborted before", async () => {
     const { began, start, stop } = createWorld();
     stop.abort();
@@ -361,9 +396,9 @@ describe("runPolls() of many entries", () => {
     assert.deepEqual(times, { fine: [0, 400], coarse: [0, 400] });
     const world = createWorld();
     const submit = (work: Sync) => {
-      const { finished } = world.parts.submit(work);
+      const { run, finished } = world.parts.submit(work);
       const hangs = work.sources[0]?.reference === "fine";
-      return { finished: hangs ? new Promise<Run>(() => {}) : finished };
+      return { run, finished: hangs ? new Promise<Run>(() => {}) : finished };
     };
     const entries = [
       of("shop", { intervalSeconds: 100 }, "fine"),
@@ -408,9 +443,12 @@ describe("runPolls() of many entries", () => {
     const { clock, parts, began, works, stop } = createWorld();
     const submit = (work: Sync) => {
       const isSlow = work.sources[0]?.reference === "slow";
-      const { finished } = parts.submit(work);
-      if (!isSlow) return { finished };
-      return { finished: clock.sleep(100_000, new AbortController().signal).then(() => finished) };
+      const { run, finished } = parts.submit(work);
+      if (!isSlow) return { run, finished };
+      return {
+        run,
+        finished: clock.sleep(100_000, new AbortController().signal).then(() => finished),
+      };
     };
     const all = [of("shop", { intervalSeconds: 60 }, "slow"), of("shop", { intervalSeconds: 60 })];
     const polls = runPolls(all, { ...parts, submit }, stop.signal);

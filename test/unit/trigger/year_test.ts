@@ -104,9 +104,9 @@ function createHouse() {
     const name = work.sources[0]?.url.slice("https://example.org/".length) ?? "";
     seen.polls.set(name, [...seen.polls.get(name) ?? [], clock.now().getTime()]);
     perform(work);
-    return { finished: clock.sleep(10_000, stop.signal).then(() => ({}) as Run) };
+    return { run: { id: "" }, finished: clock.sleep(10_000, stop.signal).then(() => ({}) as Run) };
   };
-  const parts = { submit, clock, log, timeZone: ZONE, random: () => 0 };
+  const parts = { submit, run: () => undefined, clock, log, timeZone: ZONE, random: () => 0 };
   return { clock, log, stop, deferred, seen, parts, listeners: countListeners(stop.signal) };
 }
 
