@@ -32,7 +32,7 @@ export interface GitSourceWithTrees extends Source {
 }
 
 /** Sources of which is known whose work asked for them. */
-const MOST_ASKED = 1000;
+const MOST_ASKED = 500;
 
 /**
  * The Git source: mirrors, object readers and trees below the data directory, by the `git` program
@@ -96,7 +96,7 @@ class GitSource implements GitSourceWithTrees {
     keepLatest(this.#askedBy, MOST_ASKED, location.name, by);
     const { repository: { mirror }, url } = this.#repositoryOf(location);
     await this.#checkPlace(url);
-    const found = await mirror.resolve({ url, reference, depth, round, by }, signal);
+    const found = await mirror.resolve({ url, reference, depth, round }, signal);
     return { source: location, ...found };
   }
 
@@ -175,7 +175,7 @@ class GitSource implements GitSourceWithTrees {
       open: (directory, name) => this.#repositories.open(directory, name),
       layout: this.#layout,
       source,
-      by: this.#askedBy.get(source.name) ?? source.name,
+      by: this.#by(source),
       within: (work, signal) => this.#times.within(key, work, signal),
       check: (url, root) => this.#checkPlace(url, root),
     };
@@ -198,11 +198,15 @@ class GitSource implements GitSourceWithTrees {
   }
 
   #repositoryOf(source: SourceLocation): Omit<CommitPlace, "commit"> {
-    const url = this.#reach(source);
+    const url = { ...this.#reach(source), by: this.#by(source) };
     return {
       repository: this.#repositories.open(this.#layout.mirror(source, url), source.name),
       url,
     };
+  }
+
+  #by({ name }: SourceLocation): string {
+    return this.#askedBy.get(name) ?? name;
   }
 
   #reach({ url }: SourceLocation): RepositoryUrl {

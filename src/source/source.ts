@@ -9,7 +9,7 @@ export interface ResolveRequest {
   readonly depth: number;
   /** Requests of the same round may share one answer of the remote. */
   readonly round?: PollRound | undefined;
-  /** Whose work it is, by which room on the disk is shared; by default that of the source. */
+  /** Whose work it is, by which what it takes is counted; by default the source. */
   readonly by?: string;
 }
 

@@ -30,8 +30,8 @@ const CACHES: Readonly<Record<string, Held>> = {
   // Bytes, of plain files and of their texts.
   "secrets/sops/sops.ts": { items: 1, bytes: 16 * MIB },
   "source/git/ancestry.ts": { items: 1024, bytes: 2 * 4096 },
-  // Tokens of an owner, with what the App may read there.
-  "source/git/github_tokens.ts": { items: 1000, bytes: 4 * KIB },
+  // Tokens of an owner, with what the App may read there, refusals, and times of those of authors.
+  "source/git/github_tokens.ts": { items: 1000, bytes: 12 * KIB },
   // A host and a login, and a URL and a login.
   "source/git/host_holds.ts": { items: 1000, bytes: 2 * 4096, caches: 2 },
   // A login with its URL, and an id.
@@ -47,6 +47,8 @@ const CACHES: Readonly<Record<string, Held>> = {
   "source/git/smart_http.ts": { items: 10_000, bytes: 2 * 4096 },
   // Bytes, of all repositories together: one of directories and one of listings.
   "source/git/tree_cache.ts": { items: 1, bytes: 64 * MIB, caches: 2 },
+  // Names of two sources.
+  "source/git_source.ts": { items: 500, bytes: 2 * 4096 },
   // Paths of a submodule, as deep as they nest, and its URL.
   // An id and a few words.
   "source/git/tree_listings.ts": { items: 100, bytes: 300, caches: 100 },

@@ -58,6 +58,9 @@ function read({ status, body }: HttpAnswer, url: RepositoryUrl): unknown {
   const said = clip(textAt(value, "message"), 200);
   const because = said === "" ? "" : ` (${said})`;
   if (status >= 200 && status < 300) return value;
+  // The App's calls are used up for a while, which says nothing of this repository.
+  const isLimit = status === 429 || status === 403 && /rate limit/i.test(said);
+  if (status >= 500 || isLimit) throw unexpected(url, `it answered ${status}${because}`);
   if (status === 401) {
     throw denied(
       url,
@@ -68,7 +71,6 @@ function read({ status, body }: HttpAnswer, url: RepositoryUrl): unknown {
   if (status === 403 || status === 422) {
     throw denied(url, `the App may not read its contents${because}`);
   }
-  if (status >= 500 || status === 429) throw unexpected(url, `it answered ${status}${because}`);
   throw unexpected(url, `it answered ${status}${because}, which is no answer of GitHub's API`);
 }
 

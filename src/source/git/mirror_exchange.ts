@@ -116,12 +116,12 @@ export class MirrorExchange {
 
   async #exchange(
     directory: string,
-    { url, by }: Wanted,
+    { url }: Wanted,
     invocation: GitInvocation,
     signal: AbortSignal,
   ): Promise<GitResult> {
     const isNew = await this.#content.isEmpty(directory);
-    return await remoteInRoom(this.#parts, { directory, url, by, isNew }, invocation, signal);
+    return await remoteInRoom(this.#parts, { directory, url, isNew }, invocation, signal);
   }
 
   /** A mirror never loses history: a full one stays full, a shallow one is only ever deepened. */

@@ -28,8 +28,6 @@ export interface MirrorRequest {
   /** Commits of history; 0 is all of it. */
   readonly depth: number;
   readonly round?: PollRound | undefined;
-  /** Whose work it is, by which room on the disk is shared; by default that of the repository. */
-  readonly by?: string | undefined;
 }
 
 /** The reference or commit that a fetch is for. */
@@ -40,7 +38,6 @@ export interface Wanted {
   readonly depth: number;
   /** Whether the remote does not give this commit by its id, and its branches and tags are looked through. */
   readonly isSearched?: boolean;
-  readonly by?: string | undefined;
 }
 
 /** The error of a failed git command; `doing` says what the command was for. */

@@ -7,7 +7,7 @@ import { removeNewObjects, removeStaleLocks } from "./mirror_locks.ts";
 import type { MirrorParts, Wanted } from "./mirror_parts.ts";
 
 /** A repository on this machine that a remote sends objects for. */
-interface Receiver extends Pick<Wanted, "url" | "by"> {
+interface Receiver extends Pick<Wanted, "url"> {
   readonly directory: string;
   /** Whether it has no objects yet. */
   readonly isNew: boolean;
@@ -21,12 +21,12 @@ interface Receiver extends Pick<Wanted, "url" | "by"> {
  */
 export async function remoteInRoom(
   { git, files, clock, disk, name }: MirrorParts,
-  { directory, url, by = name, isNew }: Receiver,
+  { directory, url, isNew }: Receiver,
   invocation: GitInvocation,
   signal: AbortSignal,
 ): Promise<GitResult> {
   const measure = () => bytesBelow(join(directory, "objects"), 1);
-  const writing = { path: directory, owner: by, isNew, bytes: 0, measure };
+  const writing = { path: directory, owner: url.by ?? name, isNew, bytes: 0, measure };
   return await disk.run(writing, async (within) => {
     // File times lag behind the clock by a tick.
     const began = new Date(clock.now().getTime() - 50);

@@ -23,6 +23,8 @@ export interface RepositoryUrl {
   readonly path: string;
   /** The URL as git gets it: without the password, and for http without the user. */
   readonly remote: string;
+  /** Whose work asks there, by which what it takes is counted; absent in what was just parsed. */
+  readonly by?: string;
 }
 
 /** The default port of each scheme; empty for `file`. */

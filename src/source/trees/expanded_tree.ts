@@ -42,7 +42,7 @@ export interface ExpandOptions {
   readonly open: (directory: string, name: string) => Repository;
   readonly layout: GitLayout;
   readonly source: SourceLocation;
-  /** Whose work it is, by which room on the disk is shared. */
+  /** Whose work it is, by which what it takes is counted. */
   readonly by: string;
   /** Whether missing commits are fetched; otherwise they make the expansion fail. */
   readonly fetch: boolean;

@@ -75,7 +75,8 @@ export async function openModules(
     try {
       if (options.level >= DEEPEST_SUBMODULE) throw tooDeep();
       const written = submoduleUrl(url, parent.written, options.root);
-      const target = { written, url: reached(url, written, options.rewrites), commit };
+      const to = { ...reached(url, written, options.rewrites), by: options.by };
+      const target = { written, url: to, commit };
       found.push(await openModule(target, options, signal, `${where}/`));
     } catch (error) {
       throw named(error, where, signal);
@@ -105,7 +106,7 @@ async function openModule(
   await options.check(url, written.scheme === "file" ? options.root : undefined);
   const repository = options.open(options.layout.submodule(options.source, url), url.remote);
   if (options.fetch) {
-    await repository.mirror.fetchCommit({ url, name: commit, depth: 1, by: options.by }, signal);
+    await repository.mirror.fetchCommit({ url, name: commit, depth: 1 }, signal);
   } else if (await repository.objects.commit(commit, signal) === undefined) {
     throw errors.source_invalid(`${commit} was not fetched`);
   }

@@ -137,8 +137,9 @@ describe("createGitHubTokens()", () => {
     assert.equal(server.tokens.length, 1);
   });
 
-  it("token() does not keep a failure, and never repeats key or proof", async () => {
+  it("token() keeps a refusal for ten minutes, and no other failure; it never repeats key or proof", async () => {
     const { ask } = make();
+    let last = -1;
     for (
       const [answer, code, says] of [
         [
@@ -146,6 +147,12 @@ describe("createGitHubTokens()", () => {
           "repository_unreachable",
           /answered 500 \(oops\)/,
         ],
+        [
+          { status: 403, body: { message: "API rate limit exceeded for installation" } },
+          "repository_unreachable",
+          /answered 403 \(API rate limit/,
+        ],
+        [{ status: 429 }, "repository_unreachable", /answered 429/],
         [{ status: 401 }, "repository_denied", /does not know the App/],
         [{ status: 403 }, "repository_denied", /may not read/],
         [{ status: 422 }, "repository_denied", /may not read/],
@@ -160,9 +167,43 @@ describe("createGitHubTokens()", () => {
         assert.doesNotMatch(error.message, /PRIVATE|eyJ/);
         return true;
       });
+      const calls = server.calls.length;
+      assert.ok(calls > last, "it was asked");
+      await assert.rejects(ask(), { code, message: says });
+      assert.equal(server.calls.length, code === "repository_denied" ? calls : calls + 1);
+      now += 10 * 60 * 1000;
+      last = server.calls.length;
     }
     server.answerWith(undefined);
     assert.equal(await ask(), server.tokens[0]);
+  });
+
+  it("token() asks for no more repositories of who was refused hundreds, but for those of others", async () => {
+    const { tokens, ask } = make();
+    const app = { appId: "4711", privateKey: server.privateKey, installationId: "" };
+    const of = (path: string, by: string) =>
+      tokens.token(app, { ...parseRepositoryUrl(`${server.origin}/${path}`), by }, never());
+    const own = await of("o/r", "greedy");
+    for (let at = 0; at < 300; at++) {
+      await assert.rejects(of(`x/r${at}`, "greedy"), { message: /not installed there/ });
+    }
+    const calls = server.calls.length;
+    const refused = {
+      code: "repository_denied",
+      message: /refused 300 others of greedy .* until 2026-03-01T13:00:00Z/,
+    };
+    await assert.rejects(of("p/r", "greedy"), refused);
+    await assert.rejects(of("x/r0", "greedy"), { message: /not installed there/ });
+    assert.equal(server.calls.length, calls);
+    assert.ok(await of("o/other", "another"));
+    assert.ok(await ask("p/r"));
+    // What it was granted before is asked for again.
+    now = expiresAt - 60_000;
+    expiresAt += 60 * 60 * 1000;
+    assert.notEqual(await of("o/r", "greedy"), own);
+    await assert.rejects(of("o/another", "greedy"), refused);
+    now += 60_001;
+    await assert.rejects(of("o/another", "greedy"), { message: /not installed there/ });
   });
 
   it("token() says what is wrong with App, key or repository", async () => {
