@@ -39,7 +39,12 @@ describe("planObsolete()", () => {
       request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
       configuration: revision,
       expansion: { deployments: [], failures: [], scans },
-      ...{ trigger: "webhook", origin: "automatic", deploy: () => Promise.resolve() },
+      ...{
+        trigger: "webhook",
+        origin: "automatic",
+        deploy: () => Promise.resolve(),
+        leaves: () => false,
+      },
       passes: (filter: string) => turns.take(() => passesWebhookFilter(filter, ["main"]), signal),
     };
     const parts = { ledger: createMemoryLedger(createFakeClock()) } as unknown as PipelineParts;
@@ -100,7 +105,12 @@ describe("removeObsolete()", () => {
       request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
       configuration: revision,
       expansion: { deployments: [], failures: [], scans: [] },
-      ...{ trigger: "poll", origin: "automatic", deploy: () => Promise.resolve() },
+      ...{
+        trigger: "poll",
+        origin: "automatic",
+        deploy: () => Promise.resolve(),
+        leaves: () => false,
+      },
     } as unknown as Parameters<typeof removeObsolete>[1];
     const parts = { ledger, secrets } as unknown as PipelineParts;
     const listener = () => () => count("told");
@@ -127,7 +137,12 @@ describe("removeObsolete()", () => {
       request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
       configuration: revision,
       expansion: { deployments: [], failures: [], scans: [] },
-      ...{ trigger: "poll", origin: "automatic", deploy: () => Promise.resolve() },
+      ...{
+        trigger: "poll",
+        origin: "automatic",
+        deploy: () => Promise.resolve(),
+        leaves: () => false,
+      },
     } as unknown as Parameters<typeof removeObsolete>[1];
     const known = Promise.withResolvers<void>();
     const asked: string[] = [];
@@ -189,7 +204,12 @@ function createShop() {
     request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
     configuration,
     expansion: { deployments: [], failures: [], scans: [] },
-    ...{ trigger: "poll", origin: "automatic", deploy: () => Promise.resolve() },
+    ...{
+      trigger: "poll",
+      origin: "automatic",
+      deploy: () => Promise.resolve(),
+      leaves: () => false,
+    },
   } as unknown as Parameters<typeof removeObsolete>[1];
   const stackLock = createWatchedLock({ clock, version: () => ledger.owners.mark(key) });
   const meter = { move() {}, observe() {}, count() {} };
