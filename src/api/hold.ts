@@ -7,6 +7,7 @@ import {
   stackKey,
   wholeSeconds,
 } from "../model/mod.ts";
+import { requireDeployedHere } from "../record/mod.ts";
 import { type Clock, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -72,7 +73,8 @@ const input = stackInput.extend({
 
 /**
  * Holds a stack as it is: newer releases are not deployed, missing parts of the deployed one still
- * come back. A call throws `not_found` when nothing is recorded about the stack.
+ * come back. A call throws `not_found` when nothing is recorded about the stack, and `conflict` where
+ * another context of its engine deploys it.
  */
 export function holdOperation(
   { ledger, clock, timeZone, learned }: HoldParts,
@@ -85,7 +87,7 @@ export function holdOperation(
     power: "act",
     input,
     output: heldView,
-    errors: ["bad_request", "not_found"],
+    errors: ["bad_request", "not_found", "conflict"],
   }, async ({ context, name, reason, until }, call) => {
     const key = stackKey(context, name);
     await learned(key, call.signal);
@@ -93,6 +95,7 @@ export function holdOperation(
     const end = until === undefined ? {} : { until: untilFrom(until, heldAt) };
     const hold = { reason, heldAt, ...end };
     return audited(call, { action: "hold", what: "stack", key, more: { reason } }, () => {
+      requireDeployedHere(ledger, key, "held");
       requireKnown({ ledger }, key);
       ledger.holds.set(key, hold);
       return { ...viewHold(ledger.holds.get(key) ?? hold, time), ...noteOn({ ledger }, key) };

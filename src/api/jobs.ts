@@ -9,6 +9,7 @@ import {
   requestError,
   type StackKey,
   stackKey,
+  type StackwrightError,
 } from "../model/mod.ts";
 import type { Ledger, RunStore } from "../record/mod.ts";
 import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
@@ -123,7 +124,11 @@ export function runJobOperation(parts: JobOperationParts): Operation<RunResult> 
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, async ({ job_name: name, stack, context, wait }, call) => {
     const { context: where } = stackKey(context, "jobs");
-    const { key, service } = chosen(await parts.jobs(where, call.signal), name, stack);
+    const isMeant = (job: JobFacts) =>
+      job.name === name && (stack === undefined || job.key.name === stack);
+    const found = (await parts.jobs(where, call.signal)).filter(isMeant);
+    if (found.length === 0) throw await notFound(parts, where, isMeant, call.signal);
+    const { key, service } = chosen(found);
     return await audited(call, { action: "run a job of", what: "stack", key }, async () => {
       const stopped = parts.ledger.stops.get(key);
       if (stopped !== undefined) {
@@ -153,14 +158,23 @@ export function jobLane({ key, service }: { readonly key: StackKey; readonly ser
   return JSON.stringify(["job", key.context, key.name, service]);
 }
 
-function chosen(all: readonly JobFacts[], name: string, stack: string | undefined): JobFacts {
-  const found = all.filter((job) =>
-    job.name === name && (stack === undefined || job.key.name === stack)
-  );
-  if (found.length === 0) {
-    const message = "no job has this name; they are called as their containers: GET /v1/api/jobs";
-    throw requestError("scheduled job not found", message, "not_found");
+/** The error for a name that no job of a context has; another context of its engine may have one. */
+async function notFound(
+  { jobs, ledger }: JobOperationParts,
+  context: string,
+  isMeant: (job: JobFacts) => boolean,
+  signal: AbortSignal,
+): Promise<StackwrightError> {
+  let message = "no job has this name; they are called as their containers: GET /v1/api/jobs";
+  for (const other of ledger.owners.contextsBeside(stackKey(context, ""))) {
+    if (!(await jobs(other, signal)).some(isMeant)) continue;
+    message =
+      `it is of context ${other}, which leads to the same engine: run it there (context=${other})`;
   }
+  return requestError("scheduled job not found", message, "not_found");
+}
+
+function chosen(found: readonly JobFacts[]): JobFacts {
   const able = found.filter(({ spec, problem }) => problem !== undefined || spec?.enabled === true);
   const [job, another] = able;
   if (job === undefined) throw errors.conflict("scheduled job is disabled");

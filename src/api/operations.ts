@@ -72,7 +72,7 @@ export function describedOperations(): Operations {
 /** Makes every operation. */
 export function createOperations(parts: OperationParts) {
   const known = Object.entries(ofContexts(parts)).map(([name, operation]) =>
-    [name, ofKnownContext(operation as Operation<unknown>, () => parts.contexts())] as const
+    [name, ofKnownContext(operation as Operation<unknown>, parts)] as const
   );
   return {
     ...Object.fromEntries(known) as unknown as ReturnType<typeof ofContexts>,

@@ -116,7 +116,8 @@ export function heldBack(
   key: StackKey,
 ): Pick<Parameters<typeof judgeStack>[0], "heldBack" | "stopped" | "elsewhere"> {
   const [hold, since] = [ledger.holds.get(key), ledger.stops.get(key)];
-  const elsewhere = whyElsewhere(ledger, key);
+  // What never ran by this context is not left over here: how its deployment failed says where it is.
+  const elsewhere = ledger.current(key) && whyElsewhere(ledger, key);
   return {
     ...(elsewhere === undefined ? {} : { elsewhere }),
     ...(hold === undefined ? {} : { heldBack: formatPersonHold(hold, key) }),

@@ -29,6 +29,7 @@ export function createHosts(settings: Settings, system: System, parts: HostsPart
       made.set(engine.client, known);
       return await known(signal);
     },
+    has: (context) => engines.has(context),
   };
   return hosts;
 }

@@ -12,43 +12,37 @@ export function withLastLine(message: string): string {
   return endOfOutput(message, LAST_OUTPUT.replace("\n", " "));
 }
 
-/** Characters of a sentence in a table; `explain` and `--json` have all of it. */
-const MOST_IN_TABLE = 300;
+/**
+ * Characters of a text in a table; `explain` and `--json` have all of it. What Stackwright itself says has
+ * less, and ends with what to do: it is never cut. What programs and engines said may be longer.
+ */
+const MOST_IN_TABLE = 640;
 
-/** A sentence as a table shows it. What is secret is masked before, as no mask recognizes a half of it. */
+/** A text as a table shows it. What is secret is masked before, as no mask recognizes a half of it. */
 export function inTable(text: string, { redactor }: Pick<CommandIo, "redactor">): string {
   if (text.length <= MOST_IN_TABLE) return text;
   return shortened(redactor.redact(text, EVERYONE), MOST_IN_TABLE);
 }
 
-/** What a cut leaves: a command of ours, and that what is advised deletes data. */
-const KEPT =
-  /\bstackwright [a-z]+(?: [^\s;,()]+){0,3}|\b(?:destroy: true, which )?deletes? its volumes[^;,]{0,70}/g;
-
 /**
- * A text of at most so many characters, cut in its middle: a cause stands at the end. A command in it
- * stays, since it says what to do, and so does the danger of what is advised.
+ * A text of at most so many characters, cut in the middle of its longest sentence alone where that is
+ * enough: it is what others said, and the others say what to do. A cause stands at the end.
  */
 export function shortened(text: string, most: number): string {
+  const over = [...text].length - most;
+  if (over <= 0) return text;
+  const sentences = text.split(/(?<=[.;] )/);
+  const longest = sentences.reduce((one, other) => other.length > one.length ? other : one);
+  const room = [...longest].length - over;
+  if (room < most / 4) return cut(text, most);
+  return sentences.map((each) => each === longest ? cut(longest, room) : each).join("");
+}
+
+function cut(text: string, most: number): string {
   const letters = [...text];
-  if (letters.length <= most) return text;
-  const part = (start: number, end = letters.length) => letters.slice(start, end).join("");
   const half = Math.floor((most - 1) / 2);
-  const [lost] = text.matchAll(KEPT).map(({ 0: kept, index }) => {
-    const start = [...text.slice(0, index)].length;
-    return { start, end: start + [...kept].length };
-  }).filter(({ start, end }) => end >= most - half && start <= letters.length - half);
-  if (lost === undefined || lost.end - lost.start > most / 2) {
-    return `${toWord(part(0, most - 1 - half))}…${fromWord(part(letters.length - half))}`;
-  }
-  // What is before it and what is behind it share the room that it leaves.
-  const { start, end } = lost;
-  const share = Math.max(Math.floor((most - (end - start)) / 2) - 2, 0);
-  const tail = letters.length - end <= share
-    ? part(end)
-    : ` …${fromWord(part(letters.length - share))}`;
-  const head = toWord(part(0, most - 2 - (end - start) - [...tail].length));
-  return `${head}… ${part(start, end)}${tail}`;
+  const [start, end] = [letters.slice(0, most - 1 - half), letters.slice(letters.length - half)];
+  return `${toWord(start.join(""))}…${fromWord(end.join(""))}`;
 }
 
 /** The beginning of a text, up to the end of a word. */

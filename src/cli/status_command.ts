@@ -1,4 +1,4 @@
-import type { DeploymentView, SourceFailureView } from "../api/mod.ts";
+import { type DeploymentView, isOver, type SourceFailureView } from "../api/mod.ts";
 import { isServed, NOT_SERVED } from "../app.ts";
 import {
   DEFAULT_CONTEXT,
@@ -6,14 +6,13 @@ import {
   errors,
   formatStackKey,
   shortId,
-  type StackKey,
   stackKey,
 } from "../model/mod.ts";
 import type { StackState } from "../plan/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { containersText } from "./containers_text.ts";
 import { failedSource } from "./failed_source.ts";
-import { inTable, withLastLine } from "./headline.ts";
+import { headline, inTable, withLastLine } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime, withPeopleTimes } from "./people_time.ts";
 import { putBackText } from "./put_back_text.ts";
@@ -38,9 +37,9 @@ more. Those that need somebody come first. States:
   unknown    nothing is deployed yet, or the engine does not answer
   synced     what runs is what was deployed, and no newer commit changes it
 
-Long reasons are cut, unless a stack is named: explain and --json have all of them. A job whose last
-run failed, and a source that cannot be read, have a line of their own: their stacks stay as they
-are meanwhile. A source that only a webhook named, and from which nothing is deployed, is told of
+What programs said at length is cut, unless a stack is named: explain and --json have all of it. A
+job whose last run failed, a source that cannot be read, and what failed on other contexts and never
+worked there have a line of their own: stacks of the former two stay as they are meanwhile. A source that only a webhook named, and from which nothing is deployed, is told of
 for an hour. The last line says where the service does not run any more. --json prints
 {"deployments": [...], "failed_sources": [...]}, with the fields of GET /v1/api/deployments.
 
@@ -56,6 +55,7 @@ Exits 1 when the stack that was named is not known.
       const { system: { files }, settings: { data } } = bench;
       const isDead = await isServed(files, data.dir) === false;
       const told = isDead ? shown.map(withoutNext) : shown;
+      const now = bench.system.clock.now();
       const sources = name === undefined
         ? failed
         : shown.flatMap(({ source_failure: own }) => own === undefined ? [] : [own]);
@@ -77,18 +77,11 @@ Exits 1 when the stack that was named is not known.
       else if (shown.length === 0) {
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${data.dir}\n`);
       } else {
-        const now = bench.system.clock.now();
         io.out(textOf(told, io, { now, isWhole: name !== undefined }));
       }
       if (!json) io.out(fittedLines(failedJobsText(told, io) + failedText(sources, io), io));
       if (!json && values["context"] === undefined && name === undefined) {
-        const { ledger, engines } = bench.assembly;
-        const known = await engines.names();
-        // What never worked there has a decision and no release; of no context, it cannot be asked for.
-        const untold = ledger.decisions.latest().filter(({ key, decision }) =>
-          decision.kind === "error" && known.includes(key.context)
-        );
-        io.out(elsewhere([...ledger.deployedStacks(), ...untold]));
+        io.out(fittedLines(await elsewhere(bench, now, io), io));
       }
       if (!json && isDead) io.out(`the service ${NOT_SERVED}\n`);
       return EXIT.ok;
@@ -118,12 +111,37 @@ function failedText(sources: readonly SourceFailureView[], io: CommandIo): strin
   return sources.map((each) => `${failedSource(each, (text) => time(new Date(text)))}\n`).join("");
 }
 
-/** A hint at stacks in other contexts than the default one. */
-function elsewhere(stacks: readonly { readonly key: StackKey }[]): string {
-  const contexts = new Set(stacks.map(({ key }) => key.context));
-  const others = [...contexts].filter((each) => each !== DEFAULT_CONTEXT).sort();
-  if (others.length === 0) return "";
-  return `further stacks on ${others.join(", ")}: stackwright status --context NAME\n`;
+/** Lines for stacks of other contexts that failed; more are counted. */
+const MOST_FAILED_ELSEWHERE = 5;
+
+/**
+ * Hints at stacks in other contexts than the default one. What failed there and never worked has a line
+ * of its own: nobody can ask for the stacks of a context that does not exist.
+ */
+async function elsewhere({ assembly }: Workbench, now: Date, io: CommandIo): Promise<string> {
+  const { ledger, engines } = assembly;
+  const known = await engines.names();
+  const failed = ledger.decisions.latest().filter(({ key, decision }) =>
+    key.context !== DEFAULT_CONTEXT && ledger.current(key) === undefined &&
+    (decision.kind === "error" || decision.outcome?.status === "failed") &&
+    !isOver(decision, now.getTime())
+  );
+  const lines = failed.slice(0, MOST_FAILED_ELSEWHERE).map(({ key, decision }) => {
+    const why = decision.outcome?.message ?? decision.message;
+    return `${formatStackKey(key)} failed: ${inTable(headline(why), io)}\n`;
+  });
+  const more = failed.length - lines.length;
+  const stacks = [
+    ...ledger.deployedStacks(),
+    ...failed.filter(({ key }) => known.includes(key.context)),
+  ];
+  const others = [...new Set(stacks.map(({ key }) => key.context))]
+    .filter((each) => each !== DEFAULT_CONTEXT).sort();
+  const name = others.length === 1 ? others[0] : "NAME";
+  return lines.join("") + (more > 0 ? `${more} more failed on other contexts\n` : "") +
+    (others.length === 0
+      ? ""
+      : `further stacks on ${others.join(", ")}: stackwright status --context ${name}\n`);
 }
 
 /** States in the order of their urgency. */

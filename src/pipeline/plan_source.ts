@@ -74,15 +74,11 @@ export async function planSource(
   if (opened.away !== undefined) throw opened.away;
   const { deployments, failures } = opened.expansion;
   const { removals, kept } = await planObsolete(parts, opened, signal);
-  const stay = kept.filter((each) => each.isSure).map(({ stack: { key }, because }) => {
-    const plan = planOfKept(because);
-    return {
-      ...key,
-      id: parts.key.digest(canonicalJson({ key, plan })),
-      plan,
-      before: "",
-      after: "",
-    };
+  const stay = kept.filter((each) => each.isSure).map((each) => {
+    const { key } = each.stack;
+    const plan = planOfKept(each);
+    const id = parts.key.digest(canonicalJson({ key, plan }));
+    return { ...key, id, plan, before: "", after: "" };
   });
   const remove = (each: Removal) => () =>
     attempt(each.stack.key, () => planRemoval(parts, opened, each, signal), signal);

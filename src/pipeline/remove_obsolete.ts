@@ -109,8 +109,8 @@ function keep(teller: Teller, held: string): void {
   teller.tell({ kind: "ended", end: { status: "skipped", reason: "paused", message: held } });
 }
 
-function keeping({ because, isSure }: Pick<Kept, "because" | "isSure">) {
-  const unsure = { kind: "skip", message: `it is kept: ${because}`, services: [] } as const;
-  const decision = { ...(isSure ? planOfKept(because) : unsure), changes: [] };
+function keeping(kept: Pick<Kept, "because" | "isSure" | "isNamed">) {
+  const unsure = { kind: "skip", message: `it is kept: ${kept.because}`, services: [] } as const;
+  const decision = { ...(kept.isSure ? planOfKept(kept) : unsure), changes: [] };
   return { kind: "decided", decision } as const;
 }

@@ -43,4 +43,6 @@ export interface Hosts {
    * `settings_invalid` for one that cannot be used, and what its engine throws.
    */
   of(context: string, signal: AbortSignal): Promise<Host>;
+  /** Whether a context exists, even if it cannot be used; no engine is asked. */
+  has(context: string): Promise<boolean>;
 }

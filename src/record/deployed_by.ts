@@ -15,9 +15,9 @@ export type DeploymentsOfLedger = Pick<
 >;
 
 /**
- * The other context of a stack's engine, or of its swarm, that deploys it for `asker`, by default its owner. One context of an engine
- * does: two would change the same containers, each to its own release, and what a person wants by one the other
- * would pass over. It is the one with a release of the stack, good or being deployed; where several have one,
+ * The other context of a stack's engine, or of its swarm, that deploys it for `asker`, by default its owner. One
+ * context of an engine does: two would change the same containers, each to its own release, and what a person
+ * wants by one the other would pass over. It is the one with a release of the stack, good or being deployed; where several have one,
  * since engines came to be one, that of the release which was begun last. `undefined` where there is none, or it
  * is the stack's own.
  *
@@ -52,9 +52,9 @@ export function whyElsewhere(
   if (context === undefined) return undefined;
   const forget = `stackwright forget ${formatStackArguments({ ...key, context })}`;
   return `${key.name} is deployed by context ${context}, which leads to the engine of context ` +
-    `${key.context}: one context of an engine deploys a stack. Write that one as its context; or have what ` +
-    `context ${context} deployed forgotten (${forget}), and context ${key.context} takes it over; or, if ` +
-    "these are two engines, give one of them an id of its own";
+    `${key.context}, and one context of an engine deploys a stack: write that one as its context, or ` +
+    `have context ${key.context} take it over (${forget}); if these are two engines, give one of them ` +
+    "an id of its own";
 }
 
 /** Refuses what {@link whyElsewhere} tells of; `done` is what was asked for, such as `removed`. Throws `conflict`. */

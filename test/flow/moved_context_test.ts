@@ -90,6 +90,37 @@ describe("a stack whose context changed to another one of its engine", () => {
       assert.equal((await act(world, "POST", "/stop")).status, 200);
     }));
 
+  it("is told as the other context's, whatever is asked of it by that one", () =>
+    inWorld("fake", async (world) => {
+      await moved(world, {
+        ...shop("1"),
+        "compose.yaml": composeFile({
+          web: service(),
+          backup: service({
+            labels: { "stackwright.job.enabled": "true", "stackwright.job.schedule": "0 3 * * *" },
+          }),
+        }),
+      });
+      await pollTo(world, "failed");
+      const whose = /is deployed by context default, which leads to the engine of context same/;
+      for (const command of ["rollback", "retry", "adopt", "hold"]) {
+        const { err } = await commandTo(world, 1, [command, "--context", "same", world.stack]);
+        assert.match(err.replaceAll(/\s+/g, " "), whose, command);
+      }
+      const recreated = await act(world, "POST", "/recreate", "same");
+      assert.match(recreated.text, whose);
+      const run = (context: string) =>
+        world.request(`/v1/api/job/${world.stack}-backup-1/run?context=${context}`, {
+          method: "POST",
+        });
+      assert.match(await (await run("same")).text(), /it is of context default, .*context=default/);
+      const { out } = await commandTo(world, 0, ["status", "--context", "same"]);
+      assert.match(out, /^failed /m);
+      const plain = (await commandTo(world, 0, ["status"])).out;
+      assert.match(plain, /^same\/swt-\S+ failed: .*write that one as its context/m);
+      assert.match(plain, /^further stacks on same: stackwright status --context same$/m);
+    }));
+
   it("is taken over by that one once a person has had it forgotten", () =>
     inWorld("fake", async (world) => {
       await moved(world);
@@ -139,7 +170,7 @@ describe("a discovered stack whose context changed", () => {
   /** Contexts that do not deploy it, and what is said of why it stays where it is. */
   const ROWS = [
     ["same", /is named by context same, which (?:leads to its engine|has not deployed it yet)/],
-    ["misspelt", /is named by context misspelt, which has not deployed it yet, or does not exist/],
+    ["misspelt", /is named by context misspelt, which does not exist: write one that does/],
   ] as const;
   for (const [context, why] of ROWS) {
     it(`is not removed with its data where it was deployed (${context})`, () =>
@@ -158,6 +189,9 @@ describe("a discovered stack whose context changed", () => {
         await pollTo(world, "failed");
         const { out } = await commandTo(world, 0, ["explain", world.stack]);
         assert.match(out, why);
+        assert.doesNotMatch(out, /nothing names it any more/);
+        const { out: told } = await commandTo(world, 0, ["status"]);
+        assert.match(told, new RegExp(`^${context}/\\S+ failed: `, "m"));
         assert.deepEqual(await ids(world), before);
       }));
   }

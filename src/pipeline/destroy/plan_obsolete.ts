@@ -27,8 +27,8 @@ export type ObsoleteRun = Pick<
   "request" | "configuration" | "expansion" | "trigger" | "origin" | "passes"
 >;
 
-/** A stack that nothing names any more, and that stays. */
-export type Kept = ObsoleteVerdict & { readonly kind: "keep" };
+/** A stack that nothing names any more, or that is named by another context, and that stays. */
+export type Kept = ObsoleteVerdict & { readonly kind: "keep"; readonly isNamed?: true };
 
 /** The plan for discovered stacks that nothing names any more. */
 export interface ObsoletePlan {
@@ -100,21 +100,27 @@ async function unlessKept(
   verdict: ObsoleteVerdict,
   named: readonly StackKey[],
   signal: AbortSignal,
-): Promise<ObsoleteVerdict> {
+): Promise<Kept | ObsoleteVerdict> {
   const { stack, stack: { key } } = verdict;
-  const elsewhere = namedElsewhere(parts, key, named);
-  if (verdict.kind === "keep") return { ...verdict, because: elsewhere ?? verdict.because };
-  const because = personHold(parts, key)?.message ??
-    elsewhere ??
+  const hold = verdict.kind === "keep" ? undefined : personHold(parts, key)?.message;
+  const elsewhere = hold === undefined ? await namedElsewhere(parts, key, named) : undefined;
+  if (elsewhere !== undefined) {
+    const isSure = verdict.kind !== "keep" || verdict.isSure;
+    return { kind: "keep", stack, because: elsewhere, isSure, isNamed: true };
+  }
+  if (verdict.kind === "keep") return verdict;
+  const because = hold ??
     await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
     whyElsewhere(parts.ledger, key);
   return because === undefined ? verdict : { kind: "keep", stack, because, isSure: true };
 }
 
-/** The plan for a stack that stays although nothing names it any more. */
-export function planOfKept(why: string) {
-  const message = `nothing names it any more, and it is kept with its data: ${why}`;
-  return { kind: "skip", reason: "unnamed", message, services: [] } as const;
+/** The plan for a stack that stays although nothing names it any more, or its context was changed. */
+export function planOfKept({ because, isNamed }: Pick<Kept, "because" | "isNamed">) {
+  const why = isNamed
+    ? "it stays, with its data"
+    : "nothing names it any more, and it is kept with its data";
+  return { kind: "skip", reason: "unnamed", message: `${why}: ${because}`, services: [] } as const;
 }
 
 /** The reason for removing a stack that was discovered in a directory. */
@@ -124,13 +130,13 @@ export function whyObsolete(directory: string): string {
 
 /**
  * Why a stack stays whose context was changed: to one that leads to the same engine, and is to have its data, or to
- * one that has not deployed it since this one did, which may be misspelt or away, also where it once had it.
+ * one that has not deployed it since this one did, also where it once had it, or that does not exist.
  */
-function namedElsewhere(
-  { ledger }: Pick<PipelineParts, "ledger">,
+async function namedElsewhere(
+  { ledger, hosts }: Pick<PipelineParts, "ledger" | "hosts">,
   key: StackKey,
   named: readonly StackKey[],
-): string | undefined {
+): Promise<string | undefined> {
   const beside = ledger.owners.contextsBeside(key);
   const other = named.find((each) =>
     each.name === key.name &&
@@ -140,8 +146,10 @@ function namedElsewhere(
   const forget = `stackwright forget ${formatStackArguments(key)}`;
   const how = beside.includes(other.context)
     ? `which leads to its engine: to have that one take it over, ${forget}`
+    : !await hosts.has(other.context)
+    ? "which does not exist: write one that does"
     : "which has not deployed it " +
-      (ledger.current(other) === undefined ? "yet, or does not exist" : "since this one did");
+      (ledger.current(other) === undefined ? "yet" : "since this one did");
   return `${key.name} is named by context ${other.context}, ${how}`;
 }
 

@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { headline, inTable, shortened, withLastLine } from "../../../src/cli/headline.ts";
 import { stackKey } from "../../../src/model/mod.ts";
-import { chooseObsolete } from "../../../src/plan/mod.ts";
+import { whyElsewhere } from "../../../src/record/mod.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "../record/releases.ts";
 
 describe("headline()", () => {
   const table: readonly (readonly [string, string])[] = [
@@ -53,51 +56,43 @@ describe("shortened()", () => {
     );
   });
 
-  it("cuts no word, and not the danger of what is advised, whatever stands around it", () => {
-    const owner = { source: "h/o/r", target: "", reference: "refs/heads/main" };
-    const place = { key: stackKey("", "old"), owner, repository: "h/o/r", directory: "." };
-    const stacks = [{ ...place, newer: false }];
-    const [verdict] = chooseObsolete({
-      stacks,
-      named: [],
-      scans: [],
-      isWhole: true,
-      complete: true,
-    });
-    assert.ok(verdict?.kind === "keep");
-    for (const where of ["apps", "apps of a long name and ".repeat(3)]) {
-      const text = `nothing names it any more: ${where} of main did until now; ${verdict.because}`;
-      const cut = shortened(text, 300);
-      assert.match(cut, /destroy: true, which deletes its volumes and \.\/data as well/, cut);
-      const plain = ` ${text} `.replaceAll(/[,;]/g, " ");
-      for (const part of cut.replaceAll(/[,;]/g, " ").split("…")) {
-        assert.ok(plain.includes(` ${part.trim()} `), cut);
-      }
+  it("cuts of several sentences the longest, which others said: the others say what to do", () => {
+    const said = "dial tcp 10.0.0.1 refused ".repeat(30);
+    const before = "web was not deployed: compose failed; ";
+    for (
+      const after of ["Remove what uses it, or rename web", "end that (stackwright resume shop)"]
+    ) {
+      const shown = shortened(`${before}${said}. ${after}`, 300);
+      assert.ok(shown.length <= 300 && shown.length > 250, shown);
+      assert.ok(shown.startsWith(before) && shown.endsWith(`. ${after}`), shown);
     }
-  });
-
-  it("cuts no command away, which says what to do", () => {
-    for (const before of [10, 50, 80, 100, 113, 119, 150]) {
-      for (const end of ["", ")", "; next try 2026-11-28 09:04:56", "; it is long".repeat(20)]) {
-        const text = `${"x".repeat(before)} end that first (stackwright resume shop${end}`;
-        const cut = shortened(text, 120);
-        assert.ok(cut.length <= 120 && cut.length >= Math.min(100, text.length), cut);
-        assert.ok(cut.includes("stackwright resume shop"), cut);
-        assert.ok(cut.endsWith(end.slice(-30)), cut);
-      }
-    }
-    const long = `${"x".repeat(110)} stackwright forget ${"y".repeat(110)}`;
-    assert.equal(shortened(long, 120), `${"x".repeat(60)}…${"y".repeat(59)}`);
+    const many = `${before}${"it is. ".repeat(100)}the cause`;
+    assert.match(shortened(many, 300), /^web was not deployed: .*….* the cause$/);
+    assert.ok(shortened(many, 300).length <= 300);
   });
 });
 
 describe("inTable()", () => {
+  it("cuts nothing of what Stackwright says, with names as long as they are", () => {
+    const redactor = createRedactor();
+    const [key, other] = [stackKey("same", "n9-app"), stackKey("default", "n9-app")];
+    const ledger = createMemoryLedger(createFakeClock());
+    for (const context of ["default", "same"]) {
+      ledger.owners.noteEngine(context, { id: "a", cluster: "" });
+    }
+    ledger.succeed(ledger.beginDeploy(releaseOf(other, "1")), {}, "done");
+    const why = whyElsewhere(ledger, key) ?? "";
+    assert.match(why, /write that one as its context, or/);
+    const text = `conflict: n9-app is not deployed: ${why}`;
+    assert.equal(inTable(text, { redactor }), text);
+  });
+
   it("leaves no half of a secret", () => {
     const redactor = createRedactor();
     redactor.add("canary-secret");
-    assert.equal(inTable("x".repeat(300), { redactor }), "x".repeat(300));
-    for (let before = 120; before < 180; before++) {
-      const text = `${"x".repeat(before)} canary-secret ${"y".repeat(200)}`;
+    assert.equal(inTable("x".repeat(640), { redactor }), "x".repeat(640));
+    for (let before = 280; before < 350; before++) {
+      const text = `${"x".repeat(before)} canary-secret ${"y".repeat(400)}`;
       assert.doesNotMatch(inTable(text, { redactor }), /cana|cret/);
     }
   });

@@ -165,21 +165,24 @@ describe("stackwright status", () => {
       const key = await loadInstanceKey(systemFiles, dataDir);
       const parts = { key, clock, ids: createIds(clock), redact: String };
       const ledger = new Ledger(join(dataDir, "state.db"), parts);
-      const message = `${"x".repeat(300)}: ${"y".repeat(300)}`;
+      const message = `${"x".repeat(600)}: ${"y".repeat(600)}`;
       for (const each of [stackKey("", "long"), stackKey("../../etc", "odd")]) {
         ledger.decisions.add(each, { ...decision, kind: "error", message }, new Date());
       }
       ledger.succeed(ledger.beginDeploy(releaseOf(stackKey("nas", "shop"), A)), {}, "done");
       ledger.close();
       const { out } = await command("status");
-      assert.match(out, /\nfurther stacks on nas: stackwright status --context NAME\n$/);
-      assert.match(out, / x{150}…y{149}\n/);
-      assert.match((await command("status", "--json")).out, /"x{300}: y{300}"/);
-      assert.match((await command("explain", "long")).out, / x{300}: y{300}\n/);
+      assert.match(
+        out,
+        /\n\.\.\/\.\.\/etc\/odd failed: x+…y+\nfurther stacks on nas: stackwright status --context nas\n$/,
+      );
+      assert.match(out, / x{320}…y{319}\n/);
+      assert.match((await command("status", "--json")).out, /"x{600}: y{600}"/);
+      assert.match((await command("explain", "long")).out, / x{600}: y{600}\n/);
       const env = { DATA_DIR: dataDir, DOCKER_HOST: "unix:///nowhere.sock" };
       const named = (await run(["status", "long"], { env, columns: 80 })).out.split("\n");
       assert.ok(named.every((line) => line.length <= 80), named.join("\n"));
-      assert.match(named.join("").replaceAll(" ", ""), /x{300}:y{300}$/);
+      assert.match(named.join("").replaceAll(" ", ""), /x{600}:y{600}$/);
     });
   });
 });

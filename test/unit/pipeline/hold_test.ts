@@ -125,7 +125,7 @@ function createShop(directory: string) {
       own: () => Promise.resolve(undefined),
       localPath: unused,
     },
-    hosts: { of: unused },
+    hosts: { of: unused, has: unused },
     listeners: [],
     source: {
       resolve: unused,

@@ -19,7 +19,7 @@ import { releaseOf } from "../record/releases.ts";
 
 describe("planOfKept()", () => {
   it("promises no more than that it is kept now, with its data", () => {
-    const { message } = planOfKept("destroy is off");
+    const { message } = planOfKept({ because: "destroy is off" });
     assert.match(message, /and it is kept with its data: destroy is off$/);
   });
 });
