@@ -43,7 +43,19 @@ export interface FoundDrift {
   readonly verdicts?: readonly string[];
   /** Containers that the engine restarted lately. */
   readonly restarts?: readonly EngineRestarts[];
+  /** Containers that became unhealthy lately and were left alone, since they had been restarted too often. */
+  readonly leftAlone?: readonly LeftAlone[];
 }
+
+/** A container that became unhealthy and was left alone, with the last time in milliseconds since 1970. */
+export interface LeftAlone {
+  readonly id: string;
+  readonly name: string;
+  readonly at: number;
+}
+
+/** Milliseconds for which a container counts as left alone, and in which restarts by the engine count. */
+export const UNWELL_MS = 600_000;
 
 /** Restarts of one container by the engine, after its process ended. */
 export interface EngineRestarts {

@@ -1,7 +1,6 @@
-import type { EngineRestarts, FoundDrift } from "../model/mod.ts";
+import { type EngineRestarts, type FoundDrift, UNWELL_MS } from "../model/mod.ts";
 
-/** Milliseconds in which restarts count, how many are too many, and how many to remember of each container. */
-const WINDOW_MS = 600_000;
+/** Restarts within {@link UNWELL_MS} that are too many, and how many to remember of each container. */
 const MOST = 3;
 const KEPT = 100;
 
@@ -26,22 +25,33 @@ export function withRestarts(
   });
 }
 
-/** The containers that were restarted too often lately, by what is recorded of a stack. */
+/**
+ * The containers that do not run well for long, by what is recorded of a stack: restarted by the engine too often
+ * lately, or left alone although they became unhealthy; those may be healthy at this moment.
+ */
 export function restartLoops(
-  { restarts = [] }: Pick<FoundDrift, "restarts"> = {},
+  { restarts = [], leftAlone = [] }: Pick<FoundDrift, "restarts" | "leftAlone"> = {},
   now: Date,
 ): RestartLoop[] {
-  return restarts.flatMap(({ id, name, at, exitCode }) => {
+  const flapping = leftAlone.filter(({ at }) => within(now)(at)).map(({ id, name, at }) => {
+    const ago = Math.round((now.getTime() - at) / 1000);
+    return {
+      id,
+      said: `${name} became unhealthy ${ago} s ago, and is left alone after too many restarts`,
+    };
+  });
+  const looping = restarts.flatMap(({ id, name, at, exitCode }) => {
     const recent = at.filter(within(now));
     if (recent.length < MOST) return [];
     const seconds = Math.round((now.getTime() - Math.max(...recent)) / 1000);
     const code = exitCode === undefined ? "" : `, exit ${exitCode}`;
     const said = `${name} was restarted by the engine ${recent.length} times in ` +
-      `${WINDOW_MS / 60_000} minutes, last ${seconds} s ago${code}`;
+      `${UNWELL_MS / 60_000} minutes, last ${seconds} s ago${code}`;
     return [{ id, said, ...(exitCode === undefined ? {} : { hasCode: true }) }];
   });
+  return [...looping, ...flapping];
 }
 
 function within(now: Date): (at: number) => boolean {
-  return (at) => at > now.getTime() - WINDOW_MS;
+  return (at) => at > now.getTime() - UNWELL_MS;
 }

@@ -52,7 +52,9 @@ export function judgeDrift(
   const [isTried, isKnown] = [isIn(tried), isIn(before?.fields)];
   const restarts = withRestarts(before?.restarts, restarted, now);
   const isMended = (each: Drift) => !isTried(each) && (removeOrphans || !isOrphan(each));
-  const looping = new Set(restartLoops(before, now).map(({ id }) => id));
+  const looping = new Set(
+    restartLoops({ restarts: before?.restarts ?? [] }, now).map(({ id }) => id),
+  );
   return {
     mended: policy === "repair" ? all.filter(isMended) : [],
     news: fields.filter((each) => !isKnown(each)),

@@ -4,9 +4,11 @@ import {
   type EngineVerdict,
   formatStackKey,
   type FoundDrift,
+  type LeftAlone,
   NO_DRIFT,
   type ReconciliationOptions,
   type StackKey,
+  UNWELL_MS,
 } from "../model/mod.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { RedactedTable } from "./ledger_table.ts";
@@ -119,10 +121,27 @@ export class Reconciliations extends RedactedTable {
     });
   }
 
-  /** Records the drift that a look found; verdicts of the swarm that were told stay. */
+  /** Records the drift that a look found; verdicts of the swarm that were told, and what was left alone, stay. */
   noteDrift(key: StackKey, found: FoundDrift): void {
-    const verdicts = this.drift(key)?.verdicts;
-    this.#note(key, { ...found, ...(verdicts && { verdicts }) });
+    const { verdicts, leftAlone } = this.drift(key) ?? {};
+    this.#note(key, { ...found, ...(verdicts && { verdicts }), ...(leftAlone && { leftAlone }) });
+  }
+
+  /** Records that unhealthy containers are left alone. Returns those of which that was not known lately. */
+  noteLeftAlone<Container extends Omit<LeftAlone, "at">>(
+    key: StackKey,
+    containers: readonly Container[],
+    now: Date,
+  ): Container[] {
+    if (containers.length === 0) return [];
+    const at = now.getTime();
+    const found = this.drift(key) ?? NO_DRIFT;
+    const known = new Map(found.leftAlone?.map((each) => [each.id, each]));
+    for (const [id, each] of known) if (each.at <= at - UNWELL_MS) known.delete(id);
+    const news = containers.filter(({ id }) => !known.has(id));
+    for (const { id, name } of containers) known.set(id, { id, name, at });
+    this.#note(key, { ...found, leftAlone: [...known.values()] });
+    return news;
   }
 
   /** Writes only changes. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, label, pollTo, states } from "./steps.ts";
 import { engines, type World } from "./world.ts";
@@ -70,6 +71,12 @@ for (const engine of await engines()) {
         }
         if (world.kind === "fake") await sicken();
         await until(() => Promise.resolve(told() > 0));
+        if (world.fake !== undefined) {
+          // Its health goes to and fro: at a good moment it is not well, either.
+          world.fake.setHealth(`${world.stack}-web-1`, "healthy");
+          const { out } = await commandTo(world, 0, ["status"]);
+          assert.match(out, /^drifted .* unhealthy .*web-1 became unhealthy .* is left alone/m);
+        }
         assert.equal(restarts(), 2);
         assert.equal(told(), 1);
         assert.deepEqual(await ids(world), before);
