@@ -42,7 +42,7 @@ export class RunArchive extends LedgerTable {
     let runs = this.database.all(
       `SELECT id, trigger, content ->> '$.repository' AS repository, content ->> '$.target' AS target,
               content ->> '$.owner' AS owner, content -> '$.targets[0]' AS first
-       FROM runs WHERE trigger = ? AND kind = ? ORDER BY created_at, id`,
+       FROM runs WHERE trigger = ? AND kind = ? ORDER BY rowid`,
       ...group,
     ).map(toShared);
     while (runs.length > most) {
@@ -52,7 +52,7 @@ export class RunArchive extends LedgerTable {
     }
   }
 
-  /** The kept runs, oldest first. */
+  /** The kept runs in the order in which they ended, whatever the clock was set to. */
   all(): Run[] {
     this.#version = this.database.foreignVersion();
     return this.#read(() => true);
@@ -67,7 +67,7 @@ export class RunArchive extends LedgerTable {
   }
 
   #read(isWanted: (id: string) => boolean): Run[] {
-    return this.database.all(`SELECT id FROM runs ORDER BY created_at, id`)
+    return this.database.all(`SELECT id FROM runs ORDER BY rowid`)
       .map((row) => String(row["id"])).filter(isWanted)
       .flatMap((id) => this.database.all(`SELECT content FROM runs WHERE id = ?`, id))
       .map((row) => revived(jsonIn(row, "content")));

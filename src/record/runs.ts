@@ -27,7 +27,7 @@ export function createRuns(
 
 class MemoryRuns implements RunStore {
   readonly #clock: Clock;
-  /** Runs by id, in the order of acceptance. */
+  /** Runs by id, in the order of acceptance; those of other processes as they were heard of. Clocks are set back. */
   readonly #runs = new Map<string, Run>();
   readonly #counts = new Map<Trigger, number>();
   readonly #held = new Set<string>();
@@ -149,8 +149,6 @@ class MemoryRuns implements RunStore {
       .filter((run) => !this.#hasExpired(run))
       .filter((run) => filter.status === undefined || run.status === filter.status)
       .filter((run) => filter.trigger === undefined || run.trigger === filter.trigger)
-      // The sort is stable, so that runs of the same millisecond stay newest first.
-      .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
       .slice(0, filter.limit);
   }
 
@@ -164,9 +162,6 @@ class MemoryRuns implements RunStore {
     const unknown = this.#news();
     if (unknown.length === 0) return;
     for (const run of unknown) this.#add(run);
-    const inOrder = [...this.#runs.values()].sort(byCreation);
-    this.#runs.clear();
-    for (const run of inOrder) this.#runs.set(run.id, run);
     this.#sweep();
   }
 
@@ -210,7 +205,7 @@ class MemoryRuns implements RunStore {
     for (const [trigger, over] of this.#over) {
       for (const run of over.values()) if (this.#hasExpired(run, now)) this.#drop(run);
       while ((this.#counts.get(trigger) ?? 0) > RUNS_PER_TRIGGER) {
-        const run = firstToGo([...over.values()].sort(byCreation));
+        const run = firstToGo([...over.values()]);
         if (run === undefined) break;
         this.#drop(run);
       }
@@ -227,10 +222,6 @@ class MemoryRuns implements RunStore {
     const age = now.getTime() - run.createdAt.getTime();
     return isTerminal(run.status) && age >= RUN_LIFETIME_MS;
   }
-}
-
-function byCreation(one: Run, other: Run): number {
-  return one.createdAt.getTime() - other.createdAt.getTime();
 }
 
 /** The targets with `entry` added or replaced; sorted by context, then stack. */

@@ -30,6 +30,23 @@ describe("the last runs", () => {
     assert.deepEqual(after.list({ limit: 10 }), before.list({ limit: 10 }));
   });
 
+  it("are the newest also where the clock was set back, and after a restart", () => {
+    const { archive } = createArchive();
+    let hour = 3;
+    const clock = { ...createFakeClock(), now: () => new Date(Date.UTC(2026, 0, 1, hour)) };
+    const start = () => createRuns({ clock, kept: archive });
+    const runs = start();
+    for (const id of ["run-1", "run-2", "run-3"]) {
+      runs.accept({ id, trigger: "poll" });
+      runs.finish(id, { status: "succeeded", message: "" });
+      hour--;
+    }
+    const newest = ["run-3", "run-2"];
+    for (const each of [runs, start()]) {
+      assert.deepEqual(each.list({ limit: 2 }).map(({ id }) => id), newest);
+    }
+  });
+
   it("of other processes are listed, and no listener takes them for work of this one", () => {
     const { clock, start } = createArchive();
     const service = start();
