@@ -59,7 +59,7 @@ describe("planObsolete()", () => {
 describe("planObsolete(), of a stack that is named by the context of another engine", () => {
   const [here, there] = [stackKey("", "shop"), stackKey("nas", "shop")];
   const ROWS = [
-    ["has never deployed it", [here], "yet, or does not exist"],
+    ["has never deployed it", [here], "yet"],
     ["deployed it before", [there, here], "since this one did"],
     ["has deployed it since", [here, there], undefined],
   ] as const;
@@ -221,6 +221,7 @@ function createShop() {
     deploying: createLimiter(1),
     secrets: { learned: () => Promise.resolve() },
     host: { own: () => Promise.resolve(undefined) },
+    hosts: { has: () => Promise.resolve(true) },
   } as unknown as PipelineParts;
   const ends: unknown[] = [];
   const hear = ({ kind, ...news }: { readonly kind: string; readonly end?: unknown }) =>
