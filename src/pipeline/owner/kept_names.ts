@@ -20,6 +20,7 @@ export async function keptNames(
   // The last one may have failed, and tells what its author wants all the same.
   const own = [ledger.current(key), ledger.history(key, 1)[0]].flatMap((each) => each ?? []);
   const reasons = { network: new Map<string, string>(), volume: new Map<string, string>() };
+  const templates: [written: string, why: string][] = [];
   const pauses = createPauses(1);
   for (const release of [...others, ...own]) {
     await pauses.after(1);
@@ -28,12 +29,15 @@ export async function keptNames(
       for (const { name, external } of resourcesOf(model, kinds)) {
         const says = external ? "calls it external" : "defines it";
         if (!isOwn(release)) {
-          if (kind === "volume") reasons.volume.set(name, `stack ${release.key.name} ${says}`);
+          if (kind !== "volume") continue;
+          const why = `stack ${release.key.name} ${says}`;
+          // Only a swarm fills templates: elsewhere `{{` is a name that no volume has, and keeps nothing.
+          if (release.swarm !== undefined && name.includes("{{")) templates.push([name, why]);
+          else reasons.volume.set(name, why);
         } else if (external) reasons[kind].set(name, `release ${release.number} ${says}`);
       }
     }
   }
-  const templates = [...reasons.volume].filter(([name]) => name.includes("{{"));
   return ({ name, labels }, kind) => {
     if (kind !== "network" && kind !== "volume") return undefined;
     // A release calls the copies of its own files external.

@@ -47,13 +47,15 @@ describe("keptNames()", () => {
     const ledger = ledgerOf(
       ["shop", { volumes: { own: OWN } }],
       ["one", { volumes: { v: OWN }, networks: { n: { name: "shop_n" } } }],
-      ["two", { volumes: { v: EXTERNAL, t: { name: "s-{{.Node.Hostname}}" } } }],
+      ["two", { volumes: { v: EXTERNAL, t: { name: "t-{{.Node.Hostname}}" } } }],
+      ["three", { volumes: { t: { name: "s-{{.Node.Hostname}}" } } }, {}],
     );
     const why = await keptNames(ledger, SHOP);
     const ask = (name: string) => why({ name, labels: {} }, "volume");
     assert.equal(ask("shop_own"), "stack one defines it");
     assert.equal(ask("shop_store"), "stack two calls it external");
-    assert.equal(ask("s-node1"), "stack two defines it");
+    assert.equal(ask("s-node1"), "stack three defines it");
+    assert.equal(ask("t-node1"), undefined);
     assert.equal(ask("shop_other"), undefined);
     assert.equal(why({ name: "shop_n", labels: {} }, "network"), undefined);
     const elsewhere = await keptNames(ledger, stackKey("other", "shop"));
