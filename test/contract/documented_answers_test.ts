@@ -210,6 +210,14 @@ const handedOver = ({ ledger }: HttpService) => {
   ledger.handOver(key, { source: "host/other", reference: "refs/heads/main" }, { releasesOf: "" });
 };
 
+/** A stack that another context of its engine deployed last. */
+const deployedBeside = ({ ledger, clock }: HttpService) => {
+  for (const context of ["default", "same"]) {
+    ledger.owners.noteEngine(context, { id: "engine", cluster: "" });
+  }
+  recordShop(ledger, clock, { context: "same", name: "shop" });
+};
+
 /** One case for each pair of route and status of the documents. */
 const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   "GET /v1/health": {
@@ -273,9 +281,10 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     500: { init: post, options: failing },
     503: { init: post, prepare: closing },
   },
-  "POST /v1/api/deployment/{name}/hold": acting({ reason: "CPU bug", until: "36h" }, {
-    until: "soon",
-  }),
+  "POST /v1/api/deployment/{name}/hold": {
+    ...acting({ reason: "CPU bug", until: "36h" }, { until: "soon" }),
+    409: { init: { ...post, body: "{}" }, prepare: deployedBeside },
+  },
   "POST /v1/api/deployment/{name}/resume": {
     ...guardedAct(post),
     200: { init: post },
