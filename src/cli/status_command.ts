@@ -39,9 +39,10 @@ more. Those that need somebody come first. States:
 
 What programs said at length is cut, unless a stack is named: explain and --json have all of it. A
 job whose last run failed, a source that cannot be read, and what failed on other contexts and never
-worked there have a line of their own: stacks of the former two stay as they are meanwhile. A source that only a webhook named, and from which nothing is deployed, is told of
-for an hour. The last line says where the service does not run any more. --json prints
-{"deployments": [...], "failed_sources": [...]}, with the fields of GET /v1/api/deployments.
+worked there have a line of their own: stacks of the former two stay as they are meanwhile. A source
+that only a webhook named, and from which nothing is deployed, is told of for an hour. The last line
+says where the service does not run any more. --json prints {"deployments": [...],
+"failed_sources": [...]}, with the fields of GET /v1/api/deployments.
 
 Exits 1 when the stack that was named is not known.
 `,

@@ -70,6 +70,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   removedBy: "looks at each service once",
   haltedOrphans: "is clashing(), which is tried, and asks the engine",
   requireRoomBeside: "is clashes(), which is tried",
+  requireNoClash: "is claimsOf() and clashes(), which are tried",
   networksThere: "asks the engine for each thing that it looks at",
   lookForDrift: "asks the engine for each thing that it looks at",
   removeNetworks: "asks the engine for each thing that it looks at",
