@@ -40,7 +40,10 @@ describe("traps of time", () => {
       let looks = 0;
       while ((await world.containers())[0]?.health !== "healthy") {
         const open = (await runs(world)).filter((run) => !ENDED.includes(run.status));
-        assert.equal(open.length, 1, JSON.stringify(open));
+        // After a minute, which is a second here, the entry is polled again, and leaves the stack to the first run.
+        const deploying = open.filter(({ deployments = [] }) => deployments.length > 0);
+        assert.equal(deploying.length, 1, JSON.stringify(open));
+        assert.ok(open.length <= 2, JSON.stringify(open));
         looks++;
         await setTimeout(50);
       }
