@@ -157,7 +157,8 @@ async function deployNamed(
   await learnedOfAll(parts, failures.map(({ key }) => key), signal);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
-  const deploy = () => deployTargets(parts, { opened, listeners }, deployments, signal);
+  const deploy = (...more: TargetListener[]) =>
+    deployTargets(parts, { opened, listeners: [...listeners, ...more] }, deployments, signal);
   if (opened.away === undefined && !(only && deployments.length + failures.length > 0)) {
     const asked = { ...opened, only, leaves, deploy };
     const removals = await removeObsolete(parts, asked, listeners, signal);
@@ -262,10 +263,7 @@ async function settle(
   await untilSettled(parts, first.key, attempt, signal);
 }
 
-/**
- * Decides about a stack whose lock is held, and acts. Returns `moved` when another process changed
- * the stack, or a sync window closed, before that was done.
- */
+/** Decides about a locked stack and acts; `moved` where another process changed it, or a window closed, before. */
 async function decideAndAct(
   parts: PipelineParts,
   { target: asked, request, pushed, round, teller, resumed }: DecidingWork,

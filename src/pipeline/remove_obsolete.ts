@@ -21,7 +21,12 @@ import {
   planOfKept,
   whyObsolete,
 } from "./destroy/plan_obsolete.ts";
-import { deleteLeftData, type LeftData } from "./destroy/left_data.ts";
+import {
+  deleteLeftData,
+  deployedListener,
+  isReleaseOf,
+  type LeftData,
+} from "./destroy/left_data.ts";
 import { removeDiscovered } from "./destroy/remove_discovered.ts";
 import { discoveryOwner } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -57,7 +62,7 @@ export async function removeObsolete(
   { only, leaves, deploy, ...run }: ObsoleteRun & {
     readonly only?: StackKey | undefined;
     readonly leaves: (key: StackKey) => boolean;
-    readonly deploy: () => Promise<void>;
+    readonly deploy: (listener: TargetListener) => Promise<void>;
   },
   listeners: readonly TargetListener[],
   signal: AbortSignal,
@@ -83,7 +88,12 @@ export async function removeObsolete(
     const work = { run, removal, teller, because, looked: lookedAt(run), onDataLeft };
     await removeDiscovered(parts, work, signal);
   });
-  await deploy().finally(() => deleteLeftData(parts, left, signal));
+  const deployed = new Set<string>();
+  // A run for one stack alone deploys none of the others.
+  const isDeployed = (key: StackKey) =>
+    only === undefined ? deployed.has(formatStackKey(key)) : isReleaseOf(parts, key, lookedAt(run));
+  await deploy(deployedListener(deployed))
+    .finally(() => deleteLeftData(parts, left, isDeployed, signal));
   return removals.map((each) => each.stack.key);
 }
 

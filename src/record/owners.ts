@@ -126,6 +126,12 @@ export class Owners extends LedgerTable {
     return this.database.all(sql, key).map((row) => String(row["context"]));
   }
 
+  /** Whether a context has the engine of a stack, as far as the ledger knows: those that were never asked may. */
+  mayShareEngine(key: StackKey, context: string): boolean {
+    return context === key.context || !this.knowsEngine(context) ||
+      !this.knowsEngine(key.context) || this.contextsBeside(key).includes(context);
+  }
+
   /** Records what the engine of a context says that it is; writes only changes. */
   noteEngine(context: string, { id: machine, hostname = "", cluster }: EngineIdentity): void {
     const id = machine === "" || hostname === "" ? machine : `${machine} ${hostname}`;

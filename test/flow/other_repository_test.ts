@@ -130,6 +130,38 @@ describe("repository_url", () => {
       assert.equal(await readFile(data, "utf8"), "precious");
     }));
 
+  it("the data of a stack that was discovered there stays where another one is not deployed as its commit has it", () =>
+    withOther("fake", async (world, other) => {
+      const volumes = { data: { name: `${world.stack}-data` } };
+      const file = (text: string, of = volumes) =>
+        composeFile(
+          { web: service({ volumes: ["data:/data"], labels: { "test.v": text } }) },
+          { volumes: of },
+        );
+      const [a, b] = ["a", "b"].map((each) => `${world.stack}-${each}`) as [string, string];
+      const found = async () => {
+        const all = await world.engine.findVolumes(
+          [volumes.data.name],
+          new AbortController().signal,
+        );
+        return all.length;
+      };
+      await other.commit({
+        [`${a}/compose.yaml`]: file("1"),
+        [`${b}/compose.yaml`]: file("1", { data: { name: `${b}-data` } }),
+      });
+      const policy = { enabled: true, delete: true, remove_volumes: true };
+      await commit(world, {}, { repository_url: other.url, auto_discovery: policy });
+      await pollTo(world, "succeeded");
+      await commandTo(world, 0, ["hold", b]);
+      await other.remove([a]);
+      await other.commit({ [`${b}/compose.yaml`]: file("2") });
+      const { run } = await world.poll();
+      const said = JSON.stringify(run);
+      assert.ok(said.includes(`${b} is named and not deployed as this commit has it`), said);
+      assert.equal(await found(), 1);
+    }));
+
   it("sees what a link beside the configuration leads to when only a mounted file changed", () =>
     withOther("fake", async (world, other) => {
       await other.commit({

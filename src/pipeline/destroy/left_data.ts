@@ -1,5 +1,11 @@
 import { dataText, type RemovedData } from "../../deploy/mod.ts";
-import { formatStackKey, ownerFrom, type StackKey } from "../../model/mod.ts";
+import {
+  formatStackKey,
+  ownerFrom,
+  type Revision,
+  type StackKey,
+  type TargetListener,
+} from "../../model/mod.ts";
 import { allInTurns, deploying } from "../../system/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
 import { destroyTarget, keptData } from "../destroy_target.ts";
@@ -20,18 +26,20 @@ export interface LeftData {
 /**
  * Deletes the data of removed stacks after the other ones of the run had their turn, and tells how each removal
  * ended. A stack that goes on with a volume of a removed one says so in its release, and that is known only now.
- * Where one is not deployed as the run's commit has it, the data stays: it may be the one that goes on with it.
+ * Where one is not deployed as the run wants it (`isDeployed`), the data stays: it may be the one that goes on with
+ * it.
  */
 export async function deleteLeftData(
   parts: PipelineParts,
   left: readonly LeftData[],
+  isDeployed: (key: StackKey) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
   await allInTurns(left, async (each) => {
     const { removal: { stack: { key } }, because, teller } = each;
     try {
       const message = `removed: ${because}${
-        dataText("deleted", await deleteData(parts, each, signal))
+        dataText("deleted", await deleteData(parts, each, isDeployed, signal))
       }`;
       teller.tell({ kind: "ended", end: { status: "succeeded", message } });
     } catch (thrown) {
@@ -49,12 +57,13 @@ export async function deleteLeftData(
 async function deleteData(
   anyParts: PipelineParts,
   { run: { configuration }, removal, since }: LeftData,
+  isDeployed: (key: StackKey) => boolean,
   signal: AbortSignal,
 ): Promise<RemovedData> {
   const { stack: found, stack: { key }, removeImages, goesAfter } = removal;
   const all = (why: string): RemovedData => ({ deleted: [], kept: [keptData(why)] });
   if (signal.aborted) return all("the run ended before the other stacks were deployed");
-  const others = goesAfter.filter((each) => !isDeployed(anyParts, each, configuration.id));
+  const others = goesAfter.filter((each) => !isDeployed(each));
   if (others.length > 0) return all(mayGoOn(others, "as this commit has it"));
   const what = { removeVolumes: true, removeImages };
   const decided = { by: ownerFrom(configuration), found, what, since, isLeft: true };
@@ -66,8 +75,31 @@ async function deleteData(
   return data === "moved" || data === undefined ? all("it was changed meanwhile") : data;
 }
 
-/** Whether the release of a stack that runs is that of a commit, by itself or by its configuration. */
-function isDeployed({ ledger }: PipelineParts, key: StackKey, commit: string): boolean {
+/** Keeps the keys of a run's targets that are deployed as it wants them, by how they ended. */
+export function deployedListener(deployed: Set<string>): TargetListener {
+  return ({ key }) => {
+    const name = formatStackKey(key);
+    let isUnchanged = false;
+    return (news) => {
+      if (news.kind === "pending") deployed.delete(name);
+      if (news.kind === "decided") isUnchanged = news.decision.reason === "no_changes";
+      if (news.kind !== "ended") return;
+      const { status } = news.end;
+      if (status === "succeeded" || (status === "skipped" && isUnchanged)) deployed.add(name);
+    };
+  };
+}
+
+/** Whether the release of a stack that runs is of revisions that a run has looked at, where it deploys nothing. */
+export function isReleaseOf(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+  looked: readonly Revision[],
+): boolean {
   const release = ledger.current(key);
-  return (release?.configuration ?? release?.revision)?.id === commit;
+  if (release === undefined) return false;
+  const { revision, configuration = revision } = release;
+  const isLooked = ({ source, id }: Revision) =>
+    looked.some((each) => each.source.name === source.name && each.id === id);
+  return isLooked(revision) && isLooked(configuration);
 }

@@ -16,8 +16,8 @@ export type Removal = RemoveVerdict & {
 };
 
 /**
- * The removal of a stack by a run that wants these ones. Its data stays where one of them on its engine was never
- * deployed: the stack may have been renamed to it. Else it goes after them.
+ * The removal of a stack by a run that wants these ones. Its data stays where one of them that may be on its engine was
+ * never deployed: the stack may have been renamed to it. Else it goes after them.
  */
 export function asRemoval(
   { ledger }: Pick<PipelineParts, "ledger">,
@@ -26,8 +26,9 @@ export function asRemoval(
 ): Removal {
   const { stack: { key }, removeVolumes } = verdict;
   const deletes = removeVolumes || ledger.current(key)?.swarm !== undefined;
-  const contexts = [key.context, ...ledger.owners.contextsBeside(key)];
-  const goesAfter = wanted.filter(({ context }) => deletes && contexts.includes(context));
+  const goesAfter = wanted.filter(({ context }) =>
+    deletes && ledger.owners.mayShareEngine(key, context)
+  );
   const fresh = goesAfter.filter((each) => ledger.current(each) === undefined);
   const keepsData = fresh.length === 0 ? undefined : mayGoOn(fresh, "yet");
   return { ...verdict, keepsData, goesAfter: keepsData === undefined ? goesAfter : [] };

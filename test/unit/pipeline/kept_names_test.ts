@@ -78,11 +78,16 @@ describe("asRemoval()", () => {
   it("keeps the data where the run names a stack that was never deployed, as after a rename", () => {
     const ledger = ledgerOf(["shop", {}], ["one", {}]);
     assert.match(
-      asRemoval({ ledger }, verdict, named).keepsData ?? "",
+      asRemoval({ ledger }, verdict, named.slice(0, 2)).keepsData ?? "",
       /^fresh is named and not deployed yet, .* rename/,
     );
     assert.equal(asRemoval({ ledger }, verdict, named.slice(0, 1)).keepsData, undefined);
-    assert.equal(asRemoval({ ledger }, verdict, named.slice(2)).keepsData, undefined);
+    const elsewhere = named.slice(2);
+    assert.match(asRemoval({ ledger }, verdict, elsewhere).keepsData ?? "", /^else is named/);
+    for (const context of ["default", "other"]) {
+      ledger.owners.noteEngine(context, { id: context, hostname: context, cluster: "" });
+    }
+    assert.equal(asRemoval({ ledger }, verdict, elsewhere).keepsData, undefined);
   });
 
   it("has nothing to keep where none would be deleted", () => {
