@@ -9,6 +9,7 @@ import {
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
+import { createPauses } from "../system/mod.ts";
 import { readMark } from "./mark.ts";
 import type { VolumeOfTasks } from "./swarm/volumes_of_tasks.ts";
 import { volumesThere, type VolumeThere } from "./volumes_there.ts";
@@ -19,12 +20,12 @@ export interface OwnerFacts {
   readonly ownersOf: (stack: string) => Promise<OwnersOfStack>;
   /** Whether a thing of a stack of the same owner, labelled as `deployed` from there, has authors of its own. */
   readonly isSeparate: (stack: string, deployed: string | undefined) => boolean;
+  /** The names of its own networks or volumes that a recorded stack defines; none of one that is not recorded. */
+  readonly definedBy: (kind: "networks" | "volumes", stack: string) => ReadonlySet<string>;
 }
 
 interface NetworkFacts extends OwnerFacts {
   readonly engine: Pick<Engine, "findNetworks">;
-  /** The names of the networks of its own that a recorded stack defines; none of one that is not recorded. */
-  readonly networksOf: (stack: string) => ReadonlySet<string>;
 }
 
 interface OwnersOfStack {
@@ -58,6 +59,8 @@ interface VolumeFacts extends OwnerFacts {
  * A volume that tasks of a stack will make is that stack's, unless `key` has or makes it, too: the
  * tasks would mount what is there by then.
  *
+ * One that is not there yet is not made under the name that compose gives a volume of another owner's recorded stack.
+ *
  * Throws `conflict` with the volume, the stack and the ways out, and as {@link volumesThere} does.
  */
 export async function requireOwnVolumes(
@@ -72,6 +75,8 @@ export async function requireOwnVolumes(
   const wanted = resourcesOf(model, "volumes").filter(({ external }) => !external)
     .map((each) => ({ key: each.key, name: known(each.name) }));
   const there = await volumesThere(engine, wanted, isStack, signal);
+  const missing = there.filter(({ fits, isTemplate }) => fits.length === 0 && !isTemplate);
+  await requireNotDefined(key, { kind: "volumes", missing }, facts, claimant);
   const later = laterOf(await ofTasks?.(mayBeOf(there)) ?? []);
   for (const { key: at, ...each } of there) {
     const { name, fits } = each;
@@ -103,29 +108,18 @@ export async function requireOwnVolumes(
 export async function requireOwnNetworks(
   key: StackKey,
   model: ComposeModel,
-  { engine, networksOf, ...facts }: NetworkFacts,
+  { engine, ...facts }: NetworkFacts,
   claimant: StackOwner,
   signal: AbortSignal,
 ): Promise<void> {
   const wanted = resourcesOf(model, "networks").filter(({ external }) => !external);
   const isGiven = (each: { readonly key: string; readonly name: string }) =>
     each.name === `${key.name}_${each.key}`;
-  const keys = new Map(wanted.map((each) => [each.name, each.key]));
   const own = new Map(wanted.filter(isGiven).map((each) => [each.name, each.key]));
-  const found = await engine.findNetworks([...keys.keys()], signal);
+  const found = await engine.findNetworks([...new Set(wanted.map(({ name }) => name))], signal);
   const there = new Set(found.map(({ name }) => name));
-  for (const [name, at] of keys) {
-    if (there.has(name) || own.has(name)) continue;
-    for (const stack of stacksIn(name).filter((each) => networksOf(each).has(name))) {
-      const labels = { [COMPOSE_LABELS.project]: stack };
-      const whose = await anothers(key, labels, facts, claimant);
-      if (whose === undefined) continue;
-      throw errors.conflict(
-        `networks.${at}: network ${name} is ${whose}, and is not there now, so it was not made; give ` +
-          `the network another name, or join it when it is there: networks.${at}.external: true`,
-      );
-    }
-  }
+  const missing = wanted.filter(({ name }) => !there.has(name));
+  await requireNotDefined(key, { kind: "networks", missing }, facts, claimant);
   for (const { name, labels } of found) {
     const given = own.get(name);
     if (given === undefined) continue;
@@ -139,10 +133,37 @@ export async function requireOwnNetworks(
   }
 }
 
-/** Characters of a stack's name up to which its networks' names are looked for. */
+/** Characters of a stack's name up to which names of its networks and volumes are looked for. */
 const LONGEST_STACK = 64;
 
-/** The stacks of which a network may be whose name compose gave: each beginning of it before `_`. */
+/** Refuses to make what another owner's recorded stack defines, by the name that compose gives, and has not now. */
+async function requireNotDefined(
+  key: StackKey,
+  { kind, missing }: {
+    readonly kind: "networks" | "volumes";
+    readonly missing: readonly { readonly key: string; readonly name: string }[];
+  },
+  facts: OwnerFacts,
+  claimant: StackOwner,
+): Promise<void> {
+  const what = kind === "networks" ? "network" : "volume";
+  const pauses = createPauses(1);
+  for (const { key: at, name } of missing) {
+    for (const stack of stacksIn(name)) {
+      await pauses.after(1);
+      if (stack === key.name || !facts.definedBy(kind, stack).has(name)) continue;
+      const labels = { [COMPOSE_LABELS.project]: stack };
+      const whose = await anothers(key, labels, facts, claimant);
+      if (whose === undefined) continue;
+      throw errors.conflict(
+        `${kind}.${at}: ${what} ${name} is ${whose}, and is not there now, so it was not made; give ` +
+          `the ${what} another name, or share it when it is there: ${kind}.${at}.external: true`,
+      );
+    }
+  }
+}
+
+/** The stacks whose network or volume has a name that compose may have given: each beginning of it before `_`. */
 function stacksIn(name: string): string[] {
   const parts = name.slice(0, LONGEST_STACK + 1).split("_");
   return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("_"));

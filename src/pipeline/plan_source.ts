@@ -27,7 +27,7 @@ import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_
 import { partsToLook, type PipelineParts } from "./parts.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { preparing } from "./waits.ts";
-import { type Removal, whenDataGoes } from "./destroy/obsolete_removal.ts";
+import { type Removal, whenRemoved } from "./destroy/obsolete_removal.ts";
 import { planObsolete, planOfKept, whyObsolete } from "./destroy/plan_obsolete.ts";
 import { repositoryOf, requestLocation, revisionOf } from "./resolve_revision.ts";
 import { recordedOwner } from "../record/mod.ts";
@@ -111,10 +111,10 @@ async function attempt(
 async function planRemoval(
   anyParts: PipelineParts,
   { configuration }: OpenedSource,
-  { stack: found, removeVolumes, keepsData, goesAfter }: Removal,
+  removal: Removal,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
-  const { key, directory } = found;
+  const { stack: found, stack: { key, directory }, removeVolumes, keepsData } = removal;
   const parts = await partsToLook(anyParts, key, signal);
   const observed = await observeAnyway(parts, key, signal);
   const by = ownerFrom(configuration);
@@ -123,7 +123,7 @@ async function planRemoval(
   const facts = { plan, observed };
   const before = await deployedText(parts, key);
   const wish = wishOfSource({ source: configuration.source.name, origin: "automatic" });
-  const message = plan.message + whenDataGoes(goesAfter) + removalFailedBefore(parts, key, wish);
+  const message = plan.message + whenRemoved(removal) + removalFailedBefore(parts, key, wish);
   return { ...key, id: idOf(parts, key, facts), plan: { ...plan, message }, before, after: "" };
 }
 

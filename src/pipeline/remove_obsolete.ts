@@ -27,6 +27,7 @@ import {
   isReleaseOf,
   type LeftData,
 } from "./destroy/left_data.ts";
+import { notMoved, type Removal } from "./destroy/obsolete_removal.ts";
 import { removeDiscovered } from "./destroy/remove_discovered.ts";
 import { discoveryOwner } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -52,8 +53,8 @@ export function noteDiscovered(
 /**
  * Removes the stacks that {@link planObsolete} found, or the one in `only`, and returns their keys; those that
  * `leaves` tells of stay. A removal that fails keeps neither other removals nor the run's deployments from
- * happening. Those come after the removals, which free ports and names, and before data is deleted, with which
- * they may go on.
+ * happening. Those come after the removals, which free ports and names, but before the one of a stack that
+ * was moved to another engine, and before data is deleted, with which they may go on.
  *
  * Throws `not_found` where the one in `only` is not removed.
  */
@@ -80,20 +81,28 @@ export async function removeObsolete(
   if (held !== "") parts.log.warning(held, { repository: owner.source });
   const left: LeftData[] = [];
   const onDataLeft = (each: LeftData) => void left.push(each);
-  await allInTurns(removals, async (removal) => {
-    if (leaves(removal.stack.key)) return;
+  const remove = async (removal: Removal) => {
+    const { stack: { key }, movedTo } = removal;
+    if (leaves(key)) return;
     const teller = tellerOf(removal.stack);
-    if (held !== "") return keep(teller, held);
+    if (held !== "") return keep(teller, { because: held, isSure: true });
+    if (movedTo !== undefined && !isDeployed(movedTo)) {
+      return keep(teller, { because: notMoved(movedTo), isSure: true, isNamed: true });
+    }
     const because = whyObsolete(removal.stack.directory);
     const work = { run, removal, teller, because, looked: lookedAt(run), onDataLeft };
     await removeDiscovered(parts, work, signal);
-  });
+  };
   const deployed = new Set<string>();
   // A run for one stack alone deploys none of the others.
   const isDeployed = (key: StackKey) =>
     only === undefined ? deployed.has(formatStackKey(key)) : isReleaseOf(parts, key, lookedAt(run));
-  await deploy(deployedListener(deployed))
-    .finally(() => deleteLeftData(parts, left, isDeployed, signal));
+  await allInTurns(removals.filter((each) => each.movedTo === undefined), remove);
+  const others = async () => {
+    await deploy(deployedListener(deployed));
+    await allInTurns(removals.filter((each) => each.movedTo !== undefined), remove);
+  };
+  await others().finally(() => deleteLeftData(parts, left, isDeployed, signal));
   return removals.map((each) => each.stack.key);
 }
 
@@ -114,9 +123,10 @@ function onlyOf(
   );
 }
 
-function keep(teller: Teller, held: string): void {
-  teller.tell(keeping({ because: held, isSure: true }));
-  teller.tell({ kind: "ended", end: { status: "skipped", reason: "paused", message: held } });
+function keep(teller: Teller, kept: Parameters<typeof keeping>[0]): void {
+  teller.tell(keeping(kept));
+  const { because: message } = kept;
+  teller.tell({ kind: "ended", end: { status: "skipped", reason: "paused", message } });
 }
 
 function keeping(kept: Pick<Kept, "because" | "isSure" | "isNamed">) {

@@ -35,7 +35,7 @@ import {
 } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { createPauses, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
-import { claimOf, networksDefined } from "./owner/claim.ts";
+import { claimOf, namesDefined } from "./owner/claim.ts";
 import { separately, wasFound } from "./owner/separate.ts";
 import {
   type Anothers,
@@ -212,12 +212,17 @@ export async function requireNothingForeign(
   const asker = { owner: claimant, from, isFound };
   const separate = new Map<string, ReturnType<typeof separately>>();
   const separateOf = (name: string) => separately(ledger, asker, { ...key, name });
+  const defined = new Map<string, ReadonlySet<string>>();
   const facts: OwnerFacts = {
     ownersOf: ownersIn(parts, key, signal),
     isSeparate: (name, deployed) => separate.getOrInsertComputed(name, separateOf)(deployed),
+    definedBy: (kind, name) =>
+      defined.getOrInsertComputed(
+        `${kind}:${name}`,
+        () => namesDefined(ledger, { ...key, name }, kind),
+      ),
   };
-  const networksOf = (name: string) => networksDefined(ledger, { ...key, name });
-  await requireOwnNetworks(key, model, { ...facts, engine, networksOf }, claimant, signal);
+  await requireOwnNetworks(key, model, { ...facts, engine }, claimant, signal);
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;

@@ -11,6 +11,7 @@ import type { Teller } from "../../tell/mod.ts";
 import { destroyTarget, keptData } from "../destroy_target.ts";
 import type { OpenedSource } from "../open_source.ts";
 import { partsFor, type PipelineParts } from "../parts.ts";
+import { overtakenBy } from "./is_newer.ts";
 import { mayGoOn, type Removal } from "./obsolete_removal.ts";
 
 /** A stack that was removed but for its data, which goes after the other stacks of the run were deployed. */
@@ -19,6 +20,8 @@ export interface LeftData {
   readonly removal: Removal;
   readonly teller: Teller;
   readonly because: string;
+  /** The revisions by which the run found that nothing names it. */
+  readonly looked: readonly Revision[];
   /** The ledger's mark of the stack once it was removed. */
   readonly since: string;
 }
@@ -56,7 +59,7 @@ export async function deleteLeftData(
 
 async function deleteData(
   anyParts: PipelineParts,
-  { run: { configuration }, removal, since }: LeftData,
+  { run: { configuration }, removal, since, looked }: LeftData,
   isDeployed: (key: StackKey) => boolean,
   signal: AbortSignal,
 ): Promise<RemovedData> {
@@ -65,6 +68,8 @@ async function deleteData(
   if (signal.aborted) return all("the run ended before the other stacks were deployed");
   const others = goesAfter.filter((each) => !isDeployed(each));
   if (others.length > 0) return all(mayGoOn(others, "as this commit has it"));
+  const newer = await overtakenBy(anyParts, looked, signal);
+  if (newer !== undefined) return all(newer.message);
   const what = { removeVolumes: true, removeImages };
   const decided = { by: ownerFrom(configuration), found, what, since, isLeft: true };
   const parts = await partsFor(anyParts, key, signal);

@@ -5,7 +5,12 @@ import { nothingToDestroy } from "../act.ts";
 import { destroyTarget, keptData } from "../destroy_target.ts";
 import type { PipelineParts } from "../parts.ts";
 
-type RemoveVerdict = ObsoleteVerdict & { readonly kind: "remove" };
+/** A verdict to remove a stack. */
+export type RemoveVerdict = ObsoleteVerdict & {
+  readonly kind: "remove";
+  /** The stack of its name by another engine's context, after which it is removed, where that is deployed. */
+  readonly movedTo?: StackKey | undefined;
+};
 
 /** A stack that is to be removed, since nothing names it any more. */
 export type Removal = RemoveVerdict & {
@@ -34,9 +39,19 @@ export function asRemoval(
   return { ...verdict, keepsData, goesAfter: keepsData === undefined ? goesAfter : [] };
 }
 
-/** Words for when the data of a removed stack goes that {@link Removal.goesAfter} others, to append to a sentence. */
-export function whenDataGoes(goesAfter: Removal["goesAfter"]): string {
-  return goesAfter.length === 0 ? "" : "; its data goes last, where no other stack goes on with it";
+/** Words for when a stack or its data is removed after others, to append to a sentence. */
+export function whenRemoved(
+  { movedTo, goesAfter }: Pick<Removal, "movedTo" | "goesAfter">,
+): string {
+  const moved = movedTo &&
+    `; once context ${movedTo.context} has deployed it as this commit has it`;
+  return (moved ?? "") +
+    (goesAfter.length === 0 ? "" : "; its data goes last, where no other stack goes on with it");
+}
+
+/** Why a stack stays that is named by the context of another engine. */
+export function notMoved({ name, context }: StackKey): string {
+  return `${name} is named by context ${context}, which has not deployed it as this commit has it`;
 }
 
 /** Words for data that stays, since stacks that are named are not deployed yet. */

@@ -19,7 +19,7 @@ import type { OpenedSource } from "../open_source.ts";
 import { whyLeftAlone } from "../owner/own_stack.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isNewer } from "./is_newer.ts";
-import { asRemoval, type Removal } from "./obsolete_removal.ts";
+import { asRemoval, type Removal, type RemoveVerdict } from "./obsolete_removal.ts";
 
 /** A run whose source was opened, as far as what it does not name any more depends on it. */
 export type ObsoleteRun = Pick<
@@ -100,10 +100,11 @@ async function unlessKept(
   verdict: ObsoleteVerdict,
   named: readonly StackKey[],
   signal: AbortSignal,
-): Promise<Kept | ObsoleteVerdict> {
+): Promise<Kept | RemoveVerdict> {
   const { stack, stack: { key } } = verdict;
   const hold = verdict.kind === "keep" ? undefined : personHold(parts, key)?.message;
-  const elsewhere = hold === undefined ? await namedElsewhere(parts, key, named) : undefined;
+  const movedTo = hold === undefined ? movedFrom(parts, key, named) : undefined;
+  const elsewhere = movedTo && await namedElsewhere(parts, key, movedTo);
   if (elsewhere !== undefined) {
     const isSure = verdict.kind !== "keep" || verdict.isSure;
     return { kind: "keep", stack, because: elsewhere, isSure, isNamed: true };
@@ -112,7 +113,9 @@ async function unlessKept(
   const because = hold ??
     await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
     whyElsewhere(parts.ledger, key);
-  return because === undefined ? verdict : { kind: "keep", stack, because, isSure: true };
+  return because === undefined
+    ? { ...verdict, movedTo }
+    : { kind: "keep", stack, because, isSure: true };
 }
 
 /** The plan for a stack that stays although nothing names it any more, or its context was changed. */
@@ -128,40 +131,36 @@ export function whyObsolete(directory: string): string {
   return `nothing names it any more: it was discovered in ${directory}`;
 }
 
+/** The stack that a changed context makes of one; of several, that on its engine, or which is not deployed. */
+function movedFrom(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+  named: readonly StackKey[],
+): StackKey | undefined {
+  const others = named.filter((each) => each.name === key.name);
+  const beside = ledger.owners.contextsBeside(key);
+  return others.find(({ context }) => beside.includes(context)) ??
+    others.find((each) => ledger.current(each) === undefined) ?? others[0];
+}
+
 /**
- * Why a stack stays whose context was changed: to one that leads to the same engine, and is to have its data, or to
- * one that has not deployed it since this one did, also where it once had it, or that does not exist.
+ * Why a stack stays that is now named by another context: by one that leads to the same engine, and is to have its
+ * data, or by one that has never deployed it, or does not exist.
  */
 async function namedElsewhere(
   { ledger, hosts }: Pick<PipelineParts, "ledger" | "hosts">,
   key: StackKey,
-  named: readonly StackKey[],
+  other: StackKey,
 ): Promise<string | undefined> {
-  const beside = ledger.owners.contextsBeside(key);
-  const other = named.find((each) =>
-    each.name === key.name &&
-    (beside.includes(each.context) || !isDeployedSince(ledger, each, key))
-  );
-  if (other === undefined) return undefined;
+  const isBeside = ledger.owners.contextsBeside(key).includes(other.context);
+  if (!isBeside && ledger.current(other) !== undefined) return undefined;
   const forget = `stackwright forget ${formatStackArguments(key)}`;
-  const how = beside.includes(other.context)
+  const how = isBeside
     ? `which leads to its engine: to have that one take it over, ${forget}`
     : !await hosts.has(other.context)
     ? "which does not exist: write one that does"
-    : "which has not deployed it " +
-      (ledger.current(other) === undefined ? "yet" : "since this one did");
+    : "which has not deployed it yet";
   return `${key.name} is named by context ${other.context}, ${how}`;
-}
-
-/** Whether a stack has a good release that was begun after that of `other`, if that has any. */
-function isDeployedSince(
-  ledger: PipelineParts["ledger"],
-  key: StackKey,
-  other: StackKey,
-): boolean {
-  const [since, before] = [ledger.current(key)?.id, ledger.current(other)?.id];
-  const ids = [since, before].flatMap((id) => id ?? []);
-  return since !== undefined && ledger.lastBegun(ids) === since;
 }
 
 async function scanOf(

@@ -106,13 +106,19 @@ export function modelOf(
   }
 }
 
-/** The networks of its own that the current release of a stack defines, by the names that compose gives. */
-export function networksDefined(
-  ledger: Pick<Ledger, "current" | "open">,
+/**
+ * The networks or volumes of its own that the current release of a stack defines, by the names that compose gives;
+ * those of all contexts of its engine.
+ */
+export function namesDefined(
+  ledger: Pick<Ledger, "current" | "open" | "owners">,
   key: StackKey,
+  kind: "networks" | "volumes",
 ): ReadonlySet<string> {
-  const current = ledger.current(key);
-  const model = current && modelOf(ledger, current);
-  const own = resourcesOf(model ?? {}, "networks").filter(({ external }) => !external);
+  const own = [key.context, ...ledger.owners.contextsBeside(key)].flatMap((context) => {
+    const current = ledger.current({ ...key, context });
+    const model = current && modelOf(ledger, current);
+    return resourcesOf(model ?? {}, kind).filter(({ external }) => !external);
+  });
   return new Set(own.map(({ name }) => name).filter((name) => name.startsWith(`${key.name}_`)));
 }

@@ -17,8 +17,10 @@ export async function keptNames(
   const isOwn = (each: RecordedRelease) => formatStackKey(each.key) === formatStackKey(key);
   const contexts = [key.context, ...ledger.owners.contextsBeside(key)];
   const others = contexts.flatMap((each) => ledger.currents(each)).filter((each) => !isOwn(each));
-  // The last one may have failed, and tells what its author wants all the same.
-  const own = [ledger.current(key), ledger.history(key, 1)[0]].flatMap((each) => each ?? []);
+  // The last one may have failed, and tells what its author wants all the same. What went last is of a removed stack.
+  const good = ledger.current(key) ??
+    ledger.history(key, Number.MAX_SAFE_INTEGER).find(({ status }) => status === "deployed");
+  const own = [good, ledger.history(key, 1)[0]].flatMap((each) => each ?? []);
   const reasons = { network: new Map<string, string>(), volume: new Map<string, string>() };
   const templates: [written: string, why: string][] = [];
   const pauses = createPauses(1);

@@ -55,10 +55,12 @@ async function check(
     const beside = elsewhere.map((source) => ({ source, reference: "" }));
     return Promise.resolve({ here, elsewhere: beside });
   };
+  const definedBy = (kind: string, of: string) =>
+    new Set(kind === "volumes" && of === "wiki" ? ["wiki_gone"] : []);
   await requireOwnVolumes(
     { context: "default", name: stack },
     { name: stack, services: {}, volumes },
-    { engine, ownersOf, isSeparate: (of) => of === separate, node },
+    { engine, ownersOf, isSeparate: (of) => of === separate, definedBy, node },
     { source: OURS, reference },
     new AbortController().signal,
   );
@@ -165,6 +167,18 @@ describe("requireOwnVolumes()", () => {
     await check(unmanaged, { separate: "wiki" });
   });
 
+  it("refuses to make one that another owner's recorded stack defines and that is not there", async () => {
+    const gone = { name: "wiki_gone", owners: { wiki: THEIRS } };
+    const message = "volumes.data: volume wiki_gone is stack wiki's, which runs from " +
+      "host/them/wiki, and is not there now, so it was not made; give the volume another name, or " +
+      "share it when it is there: volumes.data.external: true";
+    await assert.rejects(check({}, gone), { code: "conflict", message });
+    await check({}, { ...gone, owners: { wiki: OURS } });
+    await check({}, { ...gone, external: true });
+    await check({}, { ...gone, stack: "wiki" });
+    await check({}, { ...gone, name: "wiki_other" });
+  });
+
   it("refuses more names with templates than anybody has", async () => {
     const volumes = Object.fromEntries(
       Array.from({ length: 51 }, (_, at) => [`v${at}`, { name: `v${at}{{.Task.Slot}}` }]),
@@ -174,7 +188,11 @@ describe("requireOwnVolumes()", () => {
       everyVolume: () => assert.fail("asked"),
     };
     const none = { here: undefined, elsewhere: [] };
-    const facts = { ownersOf: () => Promise.resolve(none), isSeparate: () => false };
+    const facts = {
+      ownersOf: () => Promise.resolve(none),
+      isSeparate: () => false,
+      definedBy: () => new Set<string>(),
+    };
     const parts = { engine, ...facts, node: "h1" };
     const claimant = { source: OURS, reference: "" };
     const { signal } = new AbortController();
@@ -206,7 +224,7 @@ describe("requireOwnNetworks()", () => {
               ...{ id: "1", name: each, driver: "bridge", labels: made },
             }))),
         },
-        networksOf: (of) => new Set(of === "wiki_a" ? ["wiki_a_front_end"] : []),
+        definedBy: (_, of) => new Set(of === "wiki_a" ? ["wiki_a_front_end"] : []),
         isSeparate: (of) => of === "apart",
         ownersOf: (of) => {
           const source = owners[of];
@@ -239,7 +257,7 @@ describe("requireOwnNetworks()", () => {
     const message =
       "networks.default: network wiki_a_front_end is stack wiki_a's, which runs from " +
       "host/them/wiki, and is not there now, so it was not made; give the network another name, or " +
-      "join it when it is there: networks.default.external: true";
+      "share it when it is there: networks.default.external: true";
     await assert.rejects(join({}, network, theirs, [], false), { code: "conflict", message });
     await join({}, network, { wiki_a: OURS }, [], false);
     await join({}, { ...network, external: true }, theirs, [], false);

@@ -50,6 +50,7 @@ describe("thousands of volumes, networks and aliases", () => {
           },
           ownersOf: () => Promise.resolve({ here: undefined, elsewhere: [] }),
           isSeparate: () => false,
+          definedBy: () => new Set<string>(),
           node: undefined,
         },
         { source: "git", reference: "main" },

@@ -43,6 +43,15 @@ describe("keptNames()", () => {
     assert.equal(why(thing("shop_store", { [LABELS.files]: "shop_store" }), "volume"), undefined);
   });
 
+  it("keeps what the last good release of a removed stack calls external, whatever failed after it", async () => {
+    const ledger = ledgerOf(["shop", { volumes: { store: EXTERNAL } }]);
+    ledger.fail(ledger.beginDeploy(releaseOf(SHOP, "b".repeat(40))), "failed", "no image");
+    const ask = async () => (await keptNames(ledger, SHOP))({ ...EXTERNAL, labels: {} }, "volume");
+    assert.equal(await ask(), "release 1 calls it external");
+    ledger.destroyed(ledger.beginDestroy(SHOP, {}), "removed but for its data");
+    assert.equal(await ask(), "release 1 calls it external");
+  });
+
   it("keeps volumes that other stacks of the context name, and no networks", async () => {
     const ledger = ledgerOf(
       ["shop", { volumes: { own: OWN } }],

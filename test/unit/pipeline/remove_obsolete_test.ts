@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { passesWebhookFilter } from "../../../src/config/mod.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
-import { stackKey } from "../../../src/model/mod.ts";
+import { stackKey, type TargetListener, type ToldTarget } from "../../../src/model/mod.ts";
 import { planObsolete, planOfKept } from "../../../src/pipeline/destroy/plan_obsolete.ts";
 import { removeObsolete } from "../../../src/pipeline/remove_obsolete.ts";
+import { deleteLeftData, type LeftData } from "../../../src/pipeline/destroy/left_data.ts";
+import { createTeller } from "../../../src/tell/mod.ts";
 import {
   createLimiter,
   createTurns,
@@ -56,14 +58,16 @@ describe("planObsolete()", () => {
   });
 });
 
-describe("planObsolete(), of a stack that is named by the context of another engine", () => {
+describe("removeObsolete(), of a stack that is named by the context of another engine", () => {
   const [here, there] = [stackKey("", "shop"), stackKey("nas", "shop")];
+  const unchanged = { kind: "skip", reason: "no_changes", message: "", changes: [], services: [] };
   const ROWS = [
-    ["has never deployed it", [here], "yet"],
-    ["deployed it before", [there, here], "since this one did"],
-    ["has deployed it since", [here, there], undefined],
+    ["has never deployed it", [here], undefined, "yet"],
+    ["deployed it before, and fails now", [here, there], "failed", "as this commit has it"],
+    ["deployed it before, and is not asked now", [here, there], undefined, "as this commit has it"],
+    ["has deployed it as the run has it", [there, here], "skipped", undefined],
   ] as const;
-  for (const [what, begun, why] of ROWS) {
+  for (const [what, begun, status, why] of ROWS) {
     it(`${why === undefined ? "removes" : "keeps"} it where that one ${what}`, async () => {
       const { parts, run } = createShop();
       for (const key of begun) {
@@ -72,13 +76,45 @@ describe("planObsolete(), of a stack that is named by the context of another eng
       }
       const deployment = { context: "nas", name: "shop", destroy: { enabled: false } };
       const expansion = { ...run.expansion, deployments: [{ declared: { deployment } }] };
-      const asked = { ...run, expansion } as unknown as Parameters<typeof planObsolete>[1];
-      const { removals, kept } = await planObsolete(parts, asked, signal);
-      assert.equal(removals.length, why === undefined ? 1 : 0);
-      const said = kept.map(({ because }) => because).join();
-      assert.ok(said.endsWith(why === undefined ? "" : `has not deployed it ${why}`), said);
+      const deploy = (listener: TargetListener) => {
+        const hear = listener({ key: there } as Parameters<TargetListener>[0]);
+        const news = [
+          ...status === undefined ? [] : [{ kind: "decided", decision: unchanged }],
+          ...status === undefined ? [] : [{ kind: "ended", end: { status, message: "" } }],
+        ];
+        for (const each of news) hear(each as unknown as Parameters<typeof hear>[0]);
+        return Promise.resolve();
+      };
+      const asked = { ...run, expansion, deploy };
+      const said: string[] = [];
+      const listener: TargetListener = () => (news) => {
+        if (news.kind === "decided") said.push(`${news.decision.kind}: ${news.decision.message}`);
+      };
+      await removeObsolete(parts, asked as unknown as typeof run, [listener], signal);
+      const text = said.join();
+      assert.ok(
+        why === undefined ? text.startsWith("destroy: ") : text.endsWith(`not deployed it ${why}`),
+        text,
+      );
     });
   }
+});
+
+describe("deleteLeftData()", () => {
+  it("keeps the data where a newer commit came while the run's other stacks were deployed", async () => {
+    const { parts, run, key, listener, ends } = createShop();
+    const { configuration } = run;
+    const source = { resolve: () => Promise.resolve({ ...configuration, id: "2" }) };
+    const stack = parts.ledger.discovered.get(key);
+    const teller = createTeller([listener], { key } as ToldTarget, configuration);
+    const left = {
+      ...{ run, teller, because: "gone", since: "", looked: [configuration] },
+      removal: { stack, removeImages: false, goesAfter: [] },
+    } as unknown as LeftData;
+    const asking = { ...parts, source } as unknown as PipelineParts;
+    await deleteLeftData(asking, [left], () => true, signal);
+    assert.match(JSON.stringify(ends), /"removed: gone; kept .* \(2\) of a came meanwhile/);
+  });
 });
 
 describe("removeObsolete()", () => {
