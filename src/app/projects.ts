@@ -30,10 +30,14 @@ export function createProjects(
     requireNotOurs: async (key, signal) =>
       await requireNotOwnProject((await partsOf(key, signal)).host, key, signal),
     isStack: (key) => ledger.current(key)?.swarm !== undefined,
-    hold(key, action, observed, since) {
+    async hold(key, action, observed, since, signal) {
       const isStopped = action === "stop";
       const done = isStopped ? "stopped" : `${action}ed`;
-      if (observed.containers.some(isOurs)) requireDeployedHere(ledger, key, done);
+      if (observed.containers.some(isOurs)) {
+        // Whose the stack is depends on what the engine says that it is.
+        await (await partsOf(key, signal)).host.info(signal);
+        requireDeployedHere(ledger, key, done);
+      }
       // What a person stopped since is theirs to start again: the next look finishes what was begun.
       if (!isStopped && ledger.stops.get(key) === undefined) {
         requireNotCutOff(ledger, key, done);

@@ -77,7 +77,8 @@ interface ProjectParts extends LockParts {
     action: ProjectAction,
     observed: ObservedStack,
     since: string,
-  ) => Held;
+    signal: AbortSignal,
+  ) => Promise<Held> | Held;
   /** Ends the hold of a stack that is started. Half of a start leaves it stopped: nobody else would start the rest. */
   readonly started: (key: StackKey) => void;
   /**
@@ -148,7 +149,7 @@ export class Projects {
     };
     const bounded = { key, what: "project", timeoutSeconds, isFirst: action === "stop", ready };
     return await withinLock(this.#parts, bounded, async (within, containers, since) => {
-      const idle = this.#parts.hold(key, action, { containers }, since);
+      const idle = await this.#parts.hold(key, action, { containers }, since, within);
       if (idle === "moved") return idle;
       await this.#parts.told(key, action, async (owned) => {
         const engine = await this.#parts.engine(key.context);

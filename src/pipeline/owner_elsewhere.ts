@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { keptDataOwner, stackDirectories } from "../deploy/mod.ts";
+import type { EngineInfo } from "../docker/mod.ts";
 import {
   type DiscoveredStack,
   errors,
@@ -12,7 +13,7 @@ import { deployedFrom, isFoundElsewhere, notFree, whyElsewhere } from "../record
 import { withDeadline } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
-/** Milliseconds for another engine to say for the first time what it is. */
+/** Milliseconds for another engine to say what it is. */
 const ASK_MS = 15_000;
 
 /** A question for the owner of a stack by other contexts. */
@@ -85,9 +86,10 @@ async function keptBeside(
  * context's first deployment of the stack, so that two contexts make no second owner; afterwards the ledger tells.
  * Engines may lie about what they are: such an owner only refuses, and nothing is anybody's by it.
  *
- * Engines are told apart by what they said last. Only those that never said anything are asked,
- * where the ledger has an owner of that name. One that cannot be asked then counts as another one,
- * unless something of that name `isThere`.
+ * Engines are told apart by what they say now: all are asked where the ledger has an owner of that name, since
+ * a machine, or its engine, may be another one, or have another name, since it was asked last. One that
+ * cannot be asked is what it said last; one that never said anything counts as another one, unless
+ * something of that name `isThere`.
  */
 export async function ownersElsewhere(
   parts: Pick<PipelineParts, "ledger" | "host" | "hosts" | "clock">,
@@ -98,9 +100,11 @@ export async function ownersElsewhere(
   const { key, wants, isThere } = asked;
   const named = owners.elsewhere(key);
   if (named.length === 0) return [];
-  owners.noteEngine(key.context, await host.info(signal));
-  const unknown = named.filter(({ context }) => !owners.knowsEngine(context));
-  await Promise.all(unknown.map(({ context }) => askEngine(parts, context, signal)));
+  const [here, answers] = await Promise.all([
+    host.info(signal, { anew: true }),
+    answersOf(parts, named, signal),
+  ]);
+  owners.noteEngines(answers.set(key.context, here));
   const others = named.flatMap(({ context, ...owner }) => {
     const found = conflictWith(parts.ledger, asked, { context, owner });
     return found === undefined ? [] : [{ context, ...found }];
@@ -156,9 +160,9 @@ export async function askBeforeHandOver(
   const { owners } = parts.ledger;
   const [first, ...others] = owners.elsewhere(key).filter((each) => !isSameOwner(each, owner));
   if (first === undefined) return;
-  const contexts = [key, first, ...others].map(({ context }) => context);
-  await Promise.all(contexts.map((context) => askEngine(parts, context, signal)));
-  const silent = contexts.find((context) => !owners.knowsEngine(context));
+  const asked = [key, first, ...others];
+  owners.noteEngines(await answersOf(parts, asked, signal));
+  const silent = asked.find(({ context }) => !owners.knowsEngine(context))?.context;
   if (silent === undefined) return;
   const theirs = others.find(({ context }) => context === silent) ?? first;
   throw errors.conflict(
@@ -169,14 +173,19 @@ export async function askBeforeHandOver(
   );
 }
 
-/** Has the engine of a context say what it is, if it answers soon. */
-async function askEngine(
-  { ledger, hosts, clock }: AskParts,
-  context: string,
+/** What the engines of contexts say that they are, those that answer soon. */
+async function answersOf(
+  { hosts, clock }: AskParts,
+  asked: readonly { readonly context: string }[],
   signal: AbortSignal,
-): Promise<void> {
-  const ask = async (within: AbortSignal) => (await hosts.of(context, within)).info(within);
+): Promise<Map<string, EngineInfo>> {
   const limit = { clock, milliseconds: ASK_MS, late: () => new Error("it did not answer") };
-  const answer = await withDeadline(limit, ask, signal).catch(() => signal.throwIfAborted());
-  if (answer) ledger.owners.noteEngine(context, answer);
+  const ask = async ({ context }: { readonly context: string }) => {
+    // What is remembered may be from before its machine had another name.
+    const info = async (within: AbortSignal) =>
+      (await hosts.of(context, within)).info(within, { anew: true });
+    const answer = await withDeadline(limit, info, signal).catch(() => signal.throwIfAborted());
+    return answer ? [[context, answer] as const] : [];
+  };
+  return new Map((await Promise.all(asked.map(ask))).flat());
 }

@@ -1,4 +1,5 @@
 import { FORMER_CONFIGURATIONS, FORMER_REPOSITORIES } from "./former_repositories.ts";
+import { NAMES_OF_ENGINES } from "./names_of_engines.ts";
 import { RELEASE_EXTRACTS } from "./release_extracts.ts";
 
 /** The steps to the newest schema; step `n` makes version `n + 1`. Steps are never edited, only added. */
@@ -299,9 +300,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX deferred_of ON deferred (asks);
   CREATE INDEX deferred_at ON deferred (retry_at);
   `,
-  `
-  ALTER TABLE intents ADD COLUMN in_name_of TEXT;
-  `,
+  "ALTER TABLE intents ADD COLUMN in_name_of TEXT;",
   `
   ALTER TABLE owners ADD COLUMN repository TEXT NOT NULL DEFAULT '';
   `,
@@ -314,4 +313,5 @@ export const MIGRATIONS: readonly string[] = [
   FORMER_CONFIGURATIONS,
   `CREATE TABLE stopped_by_jobs (context TEXT NOT NULL, name TEXT NOT NULL, service TEXT NOT NULL,
     content TEXT NOT NULL, PRIMARY KEY (context, name, service)) STRICT;`,
+  NAMES_OF_ENGINES,
 ];

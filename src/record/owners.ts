@@ -10,6 +10,7 @@ import {
 } from "../model/mod.ts";
 import { largestShare } from "./first_to_go.ts";
 import { formerSources, type NamedSources, noteFormer } from "./former_sources.ts";
+import { BESIDE, type EngineIdentity, knownEngine, noteEngines } from "./known_engines.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
@@ -37,27 +38,9 @@ export interface DeployedFrom {
   readonly isFound: boolean;
 }
 
-interface EngineIdentity {
-  readonly id: string;
-  /** The machine's name: copies of a machine have one id, and mostly names of their own. */
-  readonly hostname?: string;
-  /** Id of the swarm that it manages; empty otherwise. */
-  readonly cluster: string;
-}
-
 /** Refused claimants to keep for each stack: whoever may push must not fill the disk. */
 const MOST_REFUSED = 20;
 
-/**
- * SQL for other contexts `e` than one that are known to lead to its engine, or to its swarm where the
- * stack of a name is one of a swarm, by its newest release. Without a release, it may be either.
- */
-const BESIDE = `engines h JOIN engines e ON e.context <> h.context
-  AND h.context = ? AND (h.id <> '' AND e.id = h.id
-    OR h.cluster <> '' AND e.cluster = h.cluster AND coalesce(
-      (SELECT facts ->> '$.swarm' IS NOT NULL FROM releases
-       WHERE name = ? AND context IN (e.context, h.context)
-       ORDER BY created_at DESC LIMIT 1), true))`;
 /** SQL for rows of owners of a name in {@link BESIDE}; the latest hand-over comes first. */
 const OWNERS_BESIDE = `SELECT o.* FROM ${BESIDE}
   JOIN owners o ON o.context = e.context AND o.name = ? ORDER BY o.adopted DESC, o.context`;
@@ -132,18 +115,19 @@ export class Owners extends LedgerTable {
       !this.knowsEngine(key.context) || this.contextsBeside(key).includes(context);
   }
 
-  /** Records what the engine of a context says that it is; writes only changes. */
-  noteEngine(context: string, { id: machine, hostname = "", cluster }: EngineIdentity): void {
-    const id = machine === "" || hostname === "" ? machine : `${machine} ${hostname}`;
-    const known = this.#engineOf(context);
-    if (known?.["id"] === id && known["cluster"] === cluster) return;
-    const sql = "INSERT OR REPLACE INTO engines VALUES (?, ?, ?)";
-    this.database.casually(() => this.database.run(sql, context, id, cluster));
+  /** Records what the engine of a context has just said that it is, never what it said a while ago. */
+  noteEngine(context: string, identity: EngineIdentity): void {
+    this.noteEngines(new Map([[context, identity]]));
+  }
+
+  /** As {@link noteEngine}, of engines that were asked at one time. */
+  noteEngines(told: ReadonlyMap<string, EngineIdentity>): void {
+    noteEngines(this.database, told);
   }
 
   /** Whether the engine of a context has ever said what it is. */
   knowsEngine(context: string): boolean {
-    return this.#engineOf(context) !== undefined;
+    return knownEngine(this.database, context) !== undefined;
   }
 
   /**
@@ -278,10 +262,6 @@ export class Owners extends LedgerTable {
     noteFormer(this.database, "repositories", key, left);
     const set = "UPDATE owners SET repository = ?, found = ? WHERE context = ? AND name = ?";
     this.database.run(set, repository, found, key);
-  }
-
-  #engineOf(context: string): Row | undefined {
-    return this.database.all("SELECT * FROM engines WHERE context = ?", context)[0];
   }
 
   #forgetRefused(key: StackKey): void {

@@ -90,6 +90,20 @@ describe("a stack whose context changed to another one of its engine", () => {
       assert.equal((await act(world, "POST", "/stop")).status, 200);
     }));
 
+  it("is not stopped, started or restarted by that one, whose engine nobody has asked yet what it is", () =>
+    inWorld("fake", async (world) => {
+      second(world);
+      await commit(world, shop("1"), BY_SAME);
+      await pollTo(world, "succeeded");
+      const before = await ids(world);
+      for (const action of ["stop", "start", "restart"]) {
+        const { status, text } = await act(world, "POST", `/${action}`);
+        assert.equal(status, 409, text);
+        assert.match(text, /is deployed by context same/);
+      }
+      assert.deepEqual(await ids(world), before);
+    }));
+
   it("is told as the other context's, whatever is asked of it by that one", () =>
     inWorld("fake", async (world) => {
       await moved(world, {

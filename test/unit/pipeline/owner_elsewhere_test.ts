@@ -30,6 +30,7 @@ interface Given {
 
 interface Identity {
   readonly id: string;
+  readonly hostname?: string;
   readonly cluster: string;
 }
 
@@ -151,13 +152,22 @@ describe("ownersElsewhere()", () => {
     });
   }
 
-  it("asks an engine once, and never one that said what it is", async () => {
-    const { ask, asked } = given({ here: engine("a"), there: engine("a") });
-    for (let count = 0; count < 3; count++) assert.ok(await ask());
-    assert.equal(asked(), 1);
-    const known = given({ here: engine("a"), said: engine("b") });
-    assert.equal(await known.ask(), undefined);
-    assert.equal(known.asked(), 0);
+  it("asks those that have the name what they are by now, and no others", async () => {
+    const renamed = {
+      here: { ...engine("a"), hostname: "new" },
+      said: { ...engine("a"), hostname: "old" },
+    };
+    const other = given({ ...renamed, there: renamed.said });
+    assert.equal(await other.ask(), undefined);
+    assert.equal(other.asked(), 1);
+    assert.equal(await other.ask({ key: stackKey("", "other") }), undefined);
+    assert.equal(other.asked(), 1);
+    for (const there of [renamed.here, undefined]) {
+      const told = await given({ ...renamed, ...(there && { there }) }).ask();
+      assert.match(told?.words ?? "", /^belongs to them .* which leads to this engine$/);
+    }
+    const replaced = given({ here: engine("b"), said: engine("a"), there: engine("b") });
+    assert.match((await replaced.ask())?.words ?? "", /which leads to this engine$/);
   });
 
   it("tells of all of them: one of the engines may lie, and those that cannot be asked come last", async () => {

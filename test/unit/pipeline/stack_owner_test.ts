@@ -289,7 +289,7 @@ describe("requireNothingForeign()", () => {
     });
     await askFor("shop_db", DEPLOYED, {}, by(main.reference), elsewhere);
     await askFor("not-there", DEPLOYED, {}, by("refs/heads/dev"), elsewhere);
-    assert.equal(asked, 1);
+    assert.equal(asked, 2);
   });
 
   /** Ports with a volume and a network that other stacks made, which say what they were deployed from. */

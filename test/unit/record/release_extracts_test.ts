@@ -106,7 +106,8 @@ describe("what is asked about all releases of a stack", () => {
          ALTER TABLE releases DROP COLUMN digests; ALTER TABLE releases DROP COLUMN taken;
          ALTER TABLE release_contents DROP COLUMN packed; ALTER TABLE stops DROP COLUMN idle;
          ALTER TABLE owners DROP COLUMN cleared; DROP TABLE former_configurations;
-         DROP TABLE stopped_by_jobs;
+         DROP TABLE stopped_by_jobs; ALTER TABLE engines DROP COLUMN hostname;
+         ALTER TABLE engines DROP COLUMN since; ALTER TABLE engines DROP COLUMN said;
          PRAGMA user_version = ${MIGRATIONS.indexOf(RELEASE_EXTRACTS)}`,
       );
       const converted = open(path);
