@@ -12,11 +12,11 @@ import {
 import { destroyStack, type RemovedData } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
 import { inServiceOrder } from "./in_service_order.ts";
-import { isDown } from "./left_orphans.ts";
 import { requireFew } from "./observe.ts";
 import { clearHalfReplaced, isHalfReplaced } from "./compose/half_replaced.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
+import { startAll, startedRest, stopAll } from "./start_and_stop.ts";
 import { type LockParts, type ProjectAction, withinLock } from "./within_lock.ts";
 
 /** One compose project of an engine, whoever made it. */
@@ -79,7 +79,7 @@ interface ProjectParts extends LockParts {
     since: string,
     signal: AbortSignal,
   ) => Promise<Held> | Held;
-  /** Ends the hold of a stack that is started. Half of a start leaves it stopped: nobody else would start the rest. */
+  /** Ends the hold of a stack that is started. A start that was cut off leaves it stopped: nobody else would start the rest. */
   readonly started: (key: StackKey) => void;
   /**
    * Makes the containers of a stack that the ledger knows anew from its release: those of one
@@ -133,7 +133,8 @@ export class Projects {
    * until all is healthy. Repeating an action changes nothing. A stack of ours that is stopped is held until it
    * is started: nothing is deployed or repaired meanwhile. An orphan of its release that did not run before stays
    * so: an adoption stopped it for good, maybe. What was made to replace a container, and never did, is not
-   * started: both would write to one volume. A start that is cut off, or fails before all runs, leaves it held.
+   * started: both would write to one volume. A start that is cut off leaves it held. One in which the engine
+   * refuses to start some of the containers does not: what repairs them would never be deployed.
    *
    * Throws `not_found`, `conflict` where a change was cut off, `unhealthy`, `timeout` where it waits so long
    * for its turn, or then for health, and what the engine throws.
@@ -154,7 +155,7 @@ export class Projects {
       await this.#parts.told(key, action, async (owned) => {
         const engine = await this.#parts.engine(key.context);
         // Of a stop, half would be nothing: it holds the stack whoever has it.
-        if (action === "stop") return await stop(engine, containers.toReversed(), within);
+        if (action === "stop") return await stopAll(engine, containers.toReversed(), within);
         const whole = containers.filter((each) => !isHalfReplaced(each));
         const cleared = idle !== undefined && whole.length < containers.length
           ? ordered((await clearHalfReplaced(engine, key, owned)).containers)
@@ -162,8 +163,9 @@ export class Projects {
         const startable = cleared.filter(({ labels, service }) =>
           !isJobService(labels) && !idle?.includes(service)
         );
-        await start(engine, startable, action, owned);
+        const refused = await startAll(engine, startable, action, owned);
         if (idle !== undefined) this.#parts.started(key);
+        if (refused !== undefined) throw idle === undefined ? refused : startedRest(key, refused);
         await this.#waitHealthy(key, startable, timeoutSeconds, owned);
       }, within);
       return action === "stop"
@@ -252,29 +254,6 @@ async function containersOf(
 ): Promise<ContainerSummary[]> {
   const all = await engine.describeContainers(labels, signal);
   return all.filter((each) => !isOneOff(each));
-}
-
-async function start(
-  engine: ProjectEngine,
-  containers: readonly ObservedContainer[],
-  action: "start" | "restart",
-  signal: AbortSignal,
-): Promise<void> {
-  for (const container of containers) {
-    if (action === "restart") await engine.restartContainer(container.id, {}, signal);
-    else if (container.state !== "running") await engine.startContainer(container.id, signal);
-  }
-}
-
-async function stop(
-  engine: ProjectEngine,
-  containers: readonly ObservedContainer[],
-  signal: AbortSignal,
-): Promise<void> {
-  for (const container of containers) {
-    if (isDown(container)) continue;
-    await engine.stopContainer(container.id, undefined, signal);
-  }
 }
 
 /** Containers after those of services they depend on, by the labels that compose gave them. */

@@ -93,6 +93,32 @@ describe("Projects.control()", () => {
     assert.ok(lifted[0]?.includes("start web-id"));
   });
 
+  for (const action of ["start", "restart"] as const) {
+    it(`lifts it also where the engine refuses to ${action} one container, and starts the others`, async () => {
+      const down = ["db", "web"].map((service) =>
+        runningContainer("shop", service, { state: "exited" })
+      );
+      const engine = createMemoryEngine(down);
+      const lifted: (readonly string[])[] = [];
+      const parts = { hold: () => [], started: () => void lifted.push([...engine.calls]) };
+      engine.onCall = (call) => {
+        if (call === `${action} db-id`) throw errors.engine_refused("its port is taken");
+      };
+      const asked = { action, timeoutSeconds: 5 };
+      const ours = projectsWith({}, parts, engine).control(stackKey("", "shop"), asked, never);
+      await assert.rejects(ours, {
+        code: "engine_refused",
+        message: /^its port is taken; whatever else shop has was started, and it is not stopped/,
+      });
+      assert.deepEqual(lifted, [[`${action} web-id`]]);
+      const others = projectsWith({}, { ...parts, hold: () => undefined }, engine);
+      await assert.rejects(others.control(stackKey("", "shop"), asked, never), {
+        message: "its port is taken",
+      });
+      assert.equal(lifted.length, 1);
+    });
+  }
+
   it("looks anew where another process changes the stack when a stop is recorded", async () => {
     const asked: string[] = [];
     const projects = projectsWith({ web: "" }, {
