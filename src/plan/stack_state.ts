@@ -119,7 +119,9 @@ function stateOf(
   if (underWay !== undefined) return { state: "deploying", why: underWay };
   if (facts.elsewhere !== undefined) return { state: "orphaned", why: facts.elsewhere };
   // What was interrupted is not taken up before a person starts the stack again.
-  if (facts.stopped !== undefined) return { state: "held", why: facts.stopped };
+  if (facts.stopped !== undefined) {
+    return { state: "held", why: facts.stopped + runningAgain(facts.observed) };
+  }
   if (facts.interrupted !== undefined) return { state: "failed", why: facts.interrupted };
   if (facts.heldBack !== undefined) {
     return { state: "held", why: facts.heldBack + (facts.isPinned ? PINNED_TOO : "") };
@@ -140,6 +142,16 @@ function stateOf(
     return { state: "unknown", why: isOfHold(decision) ? NOTHING_DEPLOYED : said };
   }
   return driftOf(current, facts, drift, counts);
+}
+
+/** The end of the sentence about a stopped stack of which something runs: engines start what has `restart: always`. */
+function runningAgain(observed: ObservedStack | undefined): string {
+  const running = observed?.containers.filter(({ state }) => state === "running") ?? [];
+  if (running.length === 0) return "";
+  return `; ${
+    fewOf(running.map(({ name }) => name).sort())
+  } runs all the same: the engine started it ` +
+    "again as it started itself (restart: always), or a person did; stop the project once more";
 }
 
 /** The end of the sentence about a hold of a pinned stack: it does not follow its source when that ends by itself. */

@@ -78,9 +78,18 @@ const STATES: readonly [
   ["a change was interrupted", { interrupted: "it ended", isPinned: true }, "failed", /^it ended$/],
   [
     "a person stopped it after a change was interrupted",
-    { interrupted: "it ended", stopped: "a person stopped it" },
+    { interrupted: "it ended", stopped: "a person stopped it", observed: { containers: [] } },
     "held",
     /^a person stopped it$/,
+  ],
+  [
+    "a person stopped it, and something of it runs again",
+    {
+      stopped: "a person stopped it",
+      observed: { containers: [container("web"), container("db", { state: "exited" })] },
+    },
+    "held",
+    /^a person stopped it; shop-web-1 runs all the same: .* stop the project once more$/,
   ],
   ["a change is under way", { underWay: "pulling web", failure }, "deploying", /^pulling web$/],
   [
