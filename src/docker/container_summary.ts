@@ -1,5 +1,6 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
+import { madeByCompose } from "./made_by_compose.ts";
 import { IMAGE_LABELS, members, short, SHOWN_LABELS } from "./kept_parts.ts";
 import { readingContainers } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
@@ -30,15 +31,16 @@ export interface ContainerSummary extends ObservedContainer {
   readonly localVolumes: number;
 }
 
-/** Containers in any state with all `labels`, by one call; of a compose project without a swarm's tasks. */
+/** Containers in any state with all `labels`; of a compose project without a swarm's tasks. */
 export async function describeContainers(
   api: EngineApi,
   labels: LabelFilter,
   signal: AbortSignal,
-): Promise<ContainerSummary[]> {
+): Promise<readonly ContainerSummary[]> {
   const query = { all: true, ...labelFilters(labels) };
   const request = { method: "GET", path: "/containers/json", query } as const;
-  return await api.list(request, readingContainers(labels, DESCRIBED, summary), signal);
+  const listed = await api.list(request, readingContainers(labels, DESCRIBED, summary), signal);
+  return await madeByCompose(api, labels, listed, signal);
 }
 
 const DESCRIBED = {

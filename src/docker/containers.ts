@@ -6,6 +6,7 @@ import { asRecord, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, logQuery, readLog } from "./logs.ts";
 import { members, short } from "./kept_parts.ts";
 import { BINDS, bindsOf, JOINS, joinsOf, readingContainers } from "./observed_container.ts";
+import { madeByCompose } from "./made_by_compose.ts";
 import { detailed } from "./container_details.ts";
 import { asName, whoseLabels } from "./told.ts";
 
@@ -19,7 +20,7 @@ export function containerCalls(api: EngineApi) {
     return api.list({ ...LIST, query: { all: true } }, shape, signal);
   });
   return {
-    listContainers: sharingLists((labels, signal) => {
+    listContainers: sharingLists(async (labels, signal) => {
       const query = { all: true, ...labelFilters(labels) };
       const hasBinds = !isEverybodys(labels);
       const reading = readingContainers(labels, hasBinds ? BINDS : JOINS, (entry, read) => {
@@ -27,7 +28,8 @@ export function containerCalls(api: EngineApi) {
         api.turns.owners.see(container);
         return { ...container, ...hasBinds ? { binds: bindsOf(entry) } : joinsOf(entry) };
       });
-      return api.list({ ...LIST, query }, reading, signal);
+      const listed = await api.list({ ...LIST, query }, reading, signal);
+      return await madeByCompose(api, labels, listed, signal);
     }),
     everyContainer: (of, signal) => {
       const reading = readingContainers({}, {}, (entry, read) => of(read(entry)));

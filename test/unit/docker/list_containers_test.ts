@@ -31,31 +31,46 @@ const LISTINGS: Readonly<Record<string, Listing>> = {
 };
 
 /** Names of the containers in the list of an engine with a task of a swarm, asked for by a label. */
-async function listed(list: Listing, label: string) {
-  const containers = [
-    {
-      Id: "1",
-      Names: ["/evil_web.1.x"],
-      Labels: { ...FORGED, "com.docker.swarm.service.id": "s" },
-    },
-    {
-      Id: "2",
-      Names: ["/shop-web-1"],
-      Labels: { ...PLACE, "com.docker.swarm.service.id": "" },
-    },
-    { Id: "3", Names: ["/shop-db-1"], Labels: PLACE },
-    { Id: "4", Names: ["/debug"], Labels: INHERITED },
-  ];
+async function listed(
+  list: Listing,
+  label: string,
+  { containers = CONTAINERS, value, images = {} }: {
+    readonly containers?: readonly object[];
+    readonly value?: string;
+    /** Labels of images by their ids. */
+    readonly images?: Readonly<Record<string, object>>;
+  } = {},
+) {
+  const asked: string[] = [];
   const transport: Transport = {
     description: "engine",
     request({ path }) {
-      const isVersion = path === "/version";
-      return answer(isVersion ? { ApiVersion: "1.45", Version: "26.1" } : containers);
+      if (path === "/version") return answer({ ApiVersion: "1.45", Version: "26.1" });
+      const [, id] = /\/images\/(.+)\/json$/.exec(path) ?? [];
+      if (id === undefined) return answer(containers);
+      asked.push(id);
+      return answer({ Id: id, Config: { Labels: images[id] } });
     },
     close() {},
   };
-  return (await list(new EngineApi(transport), { [label]: undefined })).map(({ name }) => name);
+  const found = await list(new EngineApi(transport), { [label]: value });
+  return Object.assign(found.map(({ name }) => name), { asked });
 }
+
+const CONTAINERS = [
+  {
+    Id: "1",
+    Names: ["/evil_web.1.x"],
+    Labels: { ...FORGED, "com.docker.swarm.service.id": "s" },
+  },
+  {
+    Id: "2",
+    Names: ["/shop-web-1"],
+    Labels: { ...PLACE, "com.docker.swarm.service.id": "" },
+  },
+  { Id: "3", Names: ["/shop-db-1"], Labels: PLACE },
+  { Id: "4", Names: ["/debug"], Labels: INHERITED },
+];
 
 function answer(value: unknown) {
   async function* body() {
@@ -68,7 +83,33 @@ function answer(value: unknown) {
 for (const [how, list] of Object.entries(LISTINGS)) {
   describe(`containers, ${how}`, () => {
     it("of a compose project are no tasks of a swarm, and nothing that its image says it of", async () => {
-      assert.deepEqual(await listed(list, PROJECT), ["shop-web-1", "shop-db-1"]);
+      assert.deepEqual([...await listed(list, PROJECT)], ["shop-web-1", "shop-db-1"]);
+    });
+
+    it("of a compose project are nothing of an image that has all its labels, as one that was committed", async () => {
+      const made = { ...PLACE, "com.docker.compose.image": "web" };
+      const one = (name: string, ImageID: string, Labels: object) => (
+        { Id: name, Names: [`/${name}`], ImageID, Labels }
+      );
+      const containers = [
+        one("shop-web-1", "web", made),
+        one("debug", "committed", { ...made, rev: "1" }),
+        one("hub", "hub", PLACE),
+        one("shop-hub-1", "hub", { ...PLACE, "com.docker.compose.image": "hub" }),
+        one("shop-old-1", "old", PLACE),
+        one("shop-new-1", "committed", { ...made, "com.docker.compose.image": "committed" }),
+        one("shop-content-1", "index", { ...made, "com.docker.compose.image": "content" }),
+      ];
+      const images = { committed: made, hub: PLACE, old: {}, index: made };
+      const found = await listed(list, PROJECT, { containers, value: "shop", images });
+      assert.deepEqual([...found], [
+        "shop-web-1",
+        "shop-hub-1",
+        "shop-old-1",
+        "shop-new-1",
+        "shop-content-1",
+      ]);
+      assert.deepEqual(found.asked, ["committed", "hub", "old", "index"]);
     });
 
     it("with another label may be tasks of a swarm", async () => {
