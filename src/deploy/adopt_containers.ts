@@ -1,5 +1,6 @@
 import { servicesOf } from "../compose/mod.ts";
-import type { ContainerRecipe } from "../docker/engine.ts";
+import type { ContainerRecipe, Engine } from "../docker/engine.ts";
+import { asRecord } from "../docker/json.ts";
 import {
   COMPOSE_LABELS,
   errors,
@@ -9,6 +10,7 @@ import {
   messageOf,
   type ObservedContainer,
   type ObservedStack,
+  own,
   type Progress,
   type Release,
   type ServicePlan,
@@ -74,16 +76,31 @@ export async function adoptContainers(
     const { halted, copied } = halts.had;
     if (Object.keys(halted).length + copied.length === 0) return result;
   }
-  if (result.kind === "deployed") return result;
+  const { host: { engine } } = parts;
+  if (result.kind === "deployed") {
+    // What wrote to the data that was copied, and is not replaced: its own mount stays.
+    const kept = adoption.observed.containers.filter(({ service }) =>
+      adoption.services.some(({ name, action }) => name === service && action === "keep") &&
+      servicesOf(adoption.release.model)[service] !== undefined
+    );
+    await letReturn(
+      engine,
+      brought.halted,
+      signal,
+      ({ id }) => kept.some((each) => each.id === id),
+    );
+    return result;
+  }
   const { error } = result;
   const comesBack = hasPrevious
     ? result.kind === "rolled_back"
     : parts.options.rollback && recipes.length > 0;
   // Beside what was left as it is, they would write to the same data.
-  if (!comesBack) return { ...result, text: result.text + leftStopped(brought.halted) };
+  const left = () => leftStopped(engine, brought.halted, signal);
+  if (!comesBack) return { ...result, text: result.text + await left() };
   try {
     if (hasPrevious && recipes.length === 0) {
-      await letReturn(parts.host.engine, brought.halted, signal);
+      await letReturn(engine, brought.halted, signal);
       return result;
     }
     const text = await putBack(parts, adoption, { recipes, brought }, signal);
@@ -92,13 +109,21 @@ export async function adoptContainers(
     signal.throwIfAborted();
     const text = `putting the earlier containers back failed too: ${messageOf(thrown)}`;
     const more = hasPrevious ? `${result.text}; ` : "";
-    return { kind: "failed", error, text: more + text + leftStopped(brought.halted) };
+    return { kind: "failed", error, text: more + text + await left() };
   }
 }
 
-/** How a person starts again what was stopped for good. */
-function leftStopped(halted: HaltedPolicies): string {
-  const commands = Object.entries(halted).map(([id, { Name, MaximumRetryCount: most }]) => {
+/** How a person starts again what was stopped for good, and is there. */
+async function leftStopped(
+  engine: Pick<Engine, "inspectContainer">,
+  halted: HaltedPolicies,
+  signal: AbortSignal,
+): Promise<string> {
+  const there = await fewAtOnce(Object.entries(halted), async ([id, policy]) => {
+    const found = await engine.inspectContainer(id, signal).catch(() => ({}));
+    return found === undefined ? [] : [[id, policy] as const];
+  });
+  const commands = there.flat().map(([id, { Name, MaximumRetryCount: most }]) => {
     const name = id.slice(0, 12);
     const policy = most > 0 ? `${Name}:${most}` : Name;
     return `docker update --restart ${policy} ${name}; docker start ${name}`;
@@ -139,7 +164,17 @@ async function recipesOf(
   // Of a service that ran, a process that was killed may have stopped all.
   const running = new Set(recipes.filter(({ runs }) => runs).map(serviceOf));
   const stopped = new Set(ranBefore.filter((name) => !running.has(name)));
-  return recipes.map((each) => ({ ...each, runs: each.runs || stopped.has(serviceOf(each)) }));
+  return recipes.map((each) => {
+    const { body } = each;
+    const runs = each.runs || stopped.has(serviceOf(each));
+    const RestartPolicy = own(halts.had.halted, each.id);
+    if (RestartPolicy === undefined) return { ...each, runs };
+    return {
+      ...each,
+      runs,
+      body: { ...body, HostConfig: { ...asRecord(body["HostConfig"]), RestartPolicy } },
+    };
+  });
 }
 
 /** Whether no attempt before has made room: then no container that is there is one of a failed release. */

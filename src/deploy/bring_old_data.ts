@@ -147,7 +147,7 @@ function toHalt(
 export interface Brought {
   /** Paths below `live` of what was copied, also by a process that was killed. */
   readonly copied: readonly string[];
-  /** The orphans that were stopped for good, also by a process that was killed. */
+  /** What was stopped so that no engine starts it again, also by a process that was killed. */
   readonly halted: HaltedPolicies;
 }
 
@@ -155,6 +155,7 @@ export interface Brought {
  * Copies the data that {@link withOldData} announces, and stops the orphans that it names.
  * Containers that may write to it are stopped once a rehearsal showed that it can be copied, and
  * started again when the copy fails; the original is only read. Data in place already is skipped.
+ * An engine that starts meanwhile starts none of them: what they wrote then would not be in the copy.
  *
  * Throws as {@link withOldData} does, and `data_dir_unusable` when it cannot be copied.
  */
@@ -179,6 +180,7 @@ export async function bringOldData(
     if (stopped.has(id)) return;
     stopped.add(id);
     progress(`stopping ${name}, ${why}`);
+    await keepDown(engine, id, halted, signal);
     await engine.stopContainer(id, undefined, signal);
   };
   try {
@@ -188,13 +190,13 @@ export async function bringOldData(
     if (wanted.length > 0) slot.leave();
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
     const orphans = await toHalt(parts, { release, services, observed }, wanted, signal);
-    halted = policiesOf(orphans, halts);
+    const writers = wanted.flatMap(({ data }) => data.writers);
+    halted = await policiesOf(engine, { orphans, writers, ...halts }, signal);
     const all = { ...halts.had.halted, ...halted };
     const copying = wanted.map(({ data }) => data.path);
     const isNew = orphans.length + copying.length + halts.had.copying.length > 0;
     if (isNew) halts.note({ halted: all, copying, copied: halts.had.copied });
     for (const { container } of orphans) {
-      await keepDown(engine, container.id, halted, signal);
       await stop(container, "whose place another service takes");
     }
     for (const { data } of wanted) {
@@ -211,9 +213,7 @@ export async function bringOldData(
     if (signal.aborted) throw error;
     // The restarted containers write to the original: no copy stays, also for the next attempt.
     await removeEach(parts, release.key, [...halts.had.copying, ...copied], signal);
-    await letReturn(engine, halted, signal);
-    const others = stopped.difference(new Set(Object.keys(halted)));
-    for (const id of others) await engine.startContainer(id, signal);
+    await letReturn(engine, halted, signal, ({ id }) => stopped.has(id));
     halts.note({ ...halts.had, copying: [] });
     throw error;
   }

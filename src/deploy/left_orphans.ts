@@ -137,18 +137,32 @@ function writesOf(model: ComposeModel, service: string): string[] {
 
 const NOTHING = { ports: [], names: [], addresses: [], hostNetwork: false };
 
-/** What an adoption writes down before it stops orphans for good and copies data. */
+/** What an adoption writes down before it stops containers for good and copies data. */
 export interface Halts {
   /** What a process wrote down that was killed. */
   readonly had: AdoptionNotes;
   note(notes: AdoptionNotes): void;
 }
 
-/** The restart policies of orphans that are about to be stopped for good; as before what was killed stopped them. */
-export function policiesOf(orphans: readonly HaltedOrphan[], { had }: Halts): HaltedPolicies {
-  const policies = orphans.map(({ container: { id }, policy }) =>
-    [id, own(had.halted, id) ?? policy] as const
-  );
+/**
+ * The restart policies of orphans and `writers` that are about to be stopped for good; as before what was
+ * killed stopped them.
+ */
+export async function policiesOf(
+  engine: Pick<Engine, "inspectContainer">,
+  { orphans, writers, had }: Pick<Halts, "had"> & {
+    readonly orphans: readonly HaltedOrphan[];
+    readonly writers: readonly ObservedContainer[];
+  },
+  signal: AbortSignal,
+): Promise<HaltedPolicies> {
+  const known = new Map(orphans.map(({ container: { id }, policy }) => [id, policy]));
+  const ids = new Set([...known.keys(), ...writers.map(({ id }) => id)]);
+  const policies = await fewAtOnce([...ids], async (id) => {
+    const policy = own(had.halted, id) ?? known.get(id) ??
+      policyIn((await engine.inspectContainer(id, signal))?.host);
+    return [id, policy] as const;
+  });
   return Object.fromEntries(policies);
 }
 
@@ -170,14 +184,18 @@ export async function keepDown(
   if (halted[id]?.Name !== NEVER.Name) await engine.setRestartPolicy(id, NEVER, signal);
 }
 
-/** Starts containers again that were stopped for good, with the restart policies that they had. */
+/**
+ * Starts containers again that were stopped for good and are there, with the restart policies that they
+ * had; only those that `isMeant`, if told.
+ */
 export async function letReturn(
   engine: Pick<Engine, "inspectContainer" | "setRestartPolicy" | "startContainer">,
   halted: HaltedPolicies,
   signal: AbortSignal,
+  isMeant: (container: { readonly id: string }) => boolean = () => true,
 ): Promise<void> {
   for (const [id, policy] of Object.entries(halted)) {
-    if (await engine.inspectContainer(id, signal) === undefined) continue;
+    if (!isMeant({ id }) || await engine.inspectContainer(id, signal) === undefined) continue;
     if (policy.Name !== NEVER.Name) await engine.setRestartPolicy(id, policy, signal);
     await engine.startContainer(id, signal);
   }

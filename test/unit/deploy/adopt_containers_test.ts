@@ -64,6 +64,77 @@ describe("adoptContainers()", () => {
   });
 });
 
+/** A release that ends so, after data of `web` was copied by a process that was killed; tells calls and text. */
+async function goOn(
+  action: "keep" | "recreate",
+  { ends, isThere = true }: { readonly ends: RolloutResult["kind"]; readonly isThere?: boolean },
+) {
+  const web = runningContainer("shop", "web");
+  const engine = createMemoryEngine([web]);
+  const made: unknown[] = [];
+  engine.containerRecipe = (id) => {
+    const body = { HostConfig: { RestartPolicy: { Name: "no" } } };
+    return Promise.resolve({ id, name: id, runs: true, labels: web.labels, imageId: "1", body });
+  };
+  engine.createContainer = ({ id, body }) => {
+    made.push(body);
+    return Promise.resolve(id);
+  };
+  const parts = {
+    host: { engine, dataDir: "/data" },
+    files: systemFiles,
+    ledger: { current: () => undefined },
+    options: { dataDir: "/data/that/is/not/there", rollback: ends === "rolled_back" },
+  };
+  const halted = { [web.id]: { Name: "always", MaximumRetryCount: 0 } };
+  const release = releaseOf("1", []);
+  const error = errors.unhealthy("no");
+  const result = await adoptContainers(
+    parts as unknown as Parameters<typeof adoptContainers>[0],
+    {
+      release: { ...release, model: { services: { web: {} } } },
+      services: [{ name: "web", action, because: [] }],
+      observed: { containers: [web] },
+      progress: () => {},
+      slot: { leave: () => {}, takeAgain: () => Promise.resolve() },
+      hasPrevious: false,
+      ranBefore: ["web"],
+      halts: { had: { halted, copying: [], copied: ["shop"] }, note: () => {} },
+    },
+    () => {
+      if (!isThere) engine.containers = [];
+      const kind = ends === "deployed" ? ends : "failed";
+      return Promise.resolve({ kind, images: {}, error, text: "" } as RolloutResult);
+    },
+    new AbortController().signal,
+  );
+  return { text: result.kind === "deployed" ? "" : result.text, made, calls: engine.calls };
+}
+
+describe("adoptContainers() after what wrote to copied data was stopped for good", () => {
+  it("starts what the release keeps, with its restart policy", async () => {
+    const { calls } = await goOn("keep", { ends: "deployed" });
+    assert.deepEqual(calls, ["restart policy web-id always", "start web-id"]);
+  });
+
+  it("leaves what the release replaces as it is", async () => {
+    assert.deepEqual((await goOn("recreate", { ends: "deployed" })).calls, []);
+  });
+
+  it("makes what was replaced again with the restart policy that it had", async () => {
+    const { made } = await goOn("recreate", { ends: "rolled_back", isThere: false });
+    const RestartPolicy = { Name: "always", MaximumRetryCount: 0 };
+    assert.deepEqual(made, [{ HostConfig: { RestartPolicy } }]);
+  });
+
+  for (const isThere of [true, false]) {
+    it(`says how to start what stays stopped, if it is there: ${isThere}`, async () => {
+      const { text } = await goOn("recreate", { ends: "failed", isThere });
+      assert.equal(/docker update --restart always web-id; docker start/.test(text), isThere, text);
+    });
+  }
+});
+
 /** A first release that fails, where containers of an older ledger's and a person's one were; tells the calls. */
 async function failFirst(had: { readonly halted: object; readonly copied: readonly string[] }) {
   const own = { labels: { [LABELS.manager]: MANAGER } };

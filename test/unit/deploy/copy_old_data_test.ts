@@ -24,11 +24,14 @@ interface Given {
   readonly own?: { readonly link: string; readonly when: "before" | "meanwhile" | "never" };
   /** Gets what is noted for whoever goes on with it. */
   readonly note?: (notes: AdoptionNotes) => void;
+  /** Gets what the engine is asked to change. */
+  readonly calls?: string[];
 }
 
 /** Brings the data of a service along that has one file; returns what happened. */
 async function bring({ cp, ...given }: Given) {
-  const { free = () => 1e12, mounted = false, swaps = false, own, note = () => {} } = given;
+  const { free = () => 1e12, mounted = false, swaps = false, own, note = () => {}, calls = [] } =
+    given;
   const root = await fs.realpath(await fs.mkdtemp(join(tmpdir(), "swt-copy-")));
   const events: string[] = [];
   try {
@@ -83,13 +86,18 @@ async function bring({ cp, ...given }: Given) {
       host: {
         dataDir,
         engine: {
-          async stopContainer() {
+          inspectContainer: () =>
+            Promise.resolve({ host: { RestartPolicy: { Name: "always", MaximumRetryCount: 0 } } }),
+          setRestartPolicy: (id: string, { Name }: { Name: string }) =>
+            Promise.resolve(void calls.push(`restart policy ${id} ${Name}`)),
+          async stopContainer(id: string) {
+            calls.push(`stop ${id}`);
             await linkAway("meanwhile");
             if (!swaps) return;
             await fs.rm(source, { recursive: true });
             await fs.symlink(dataDir, source);
           },
-          startContainer: () => Promise.resolve(),
+          startContainer: (id: string) => Promise.resolve(void calls.push(`start ${id}`)),
         },
         localPath: (path: string) => Promise.resolve(path),
       },
@@ -164,6 +172,25 @@ describe("a copy of data that is brought along", () => {
       note: ({ copying }) => void noted.push(copying),
     });
     assert.deepEqual(noted, [["data"], []]);
+  });
+
+  it("is made while no engine that starts meanwhile starts again what wrote to it", async () => {
+    const calls: string[] = [];
+    const noted: AdoptionNotes[] = [];
+    const note = (notes: AdoptionNotes) => void noted.push(notes);
+    const cp = () => {
+      calls.push("cp");
+      return Promise.resolve(0);
+    };
+    await bring({ cp, note, calls });
+    assert.deepEqual(calls.slice(0, 3), ["restart policy 1 no", "stop 1", "cp"]);
+    assert.deepEqual(noted[0]?.halted, { 1: { Name: "always", MaximumRetryCount: 0 } });
+  });
+
+  it("leaves what wrote to it with the restart policy that it had where it fails", async () => {
+    const calls: string[] = [];
+    await bring({ cp: () => Promise.resolve(1), calls });
+    assert.deepEqual(calls.slice(2), ["restart policy 1 always", "start 1"]);
   });
 
   it("ends when the room on the disk does", async () => {
