@@ -25,6 +25,36 @@ export function createNetworks(texts: readonly string[]): Networks {
 }
 
 /**
+ * A network out of some and one of `others` that have an address in common, in CIDR form; what is none is
+ * left out. Takes a while for each of both lists, not for each pair.
+ */
+export function firstInCommon(
+  some: readonly string[],
+  others: readonly string[],
+): { readonly one: string; readonly other: string } | undefined {
+  const [ones = [], rest = []] = [some, others].map((all) => all.filter(isNetwork));
+  const [inOnes, inRest] = [createNetworks(ones), createNetworks(rest)];
+  const one = ones.find((each) => inRest.contains(baseOf(each)));
+  if (one !== undefined) {
+    const other = rest.find((each) => createNetworks([each]).contains(baseOf(one)));
+    return other === undefined ? undefined : { one, other };
+  }
+  const other = rest.find((each) => inOnes.contains(baseOf(each)));
+  const around = ones.find((each) => createNetworks([each]).contains(baseOf(other ?? "")));
+  return other === undefined || around === undefined ? undefined : { one: around, other };
+}
+
+function baseOf(network: string): string {
+  return network.slice(0, network.indexOf("/"));
+}
+
+function isNetwork(text: string): boolean {
+  const length = /^[^/]+\/(\d{1,3})$/.exec(text)?.[1];
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(baseOf(text))] ?? -1;
+  return length !== undefined && Number(length) <= most;
+}
+
+/**
  * An address out of a text as headers and sockets have it: with a port, in brackets or quotes, or an
  * IPv4 address in IPv6 form. `undefined` when there is none.
  */
