@@ -69,6 +69,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   othersOrphans: "looks at each container once",
   removedBy: "looks at each service once",
   haltedOrphans: "is clashing(), which is tried, and asks the engine",
+  policiesOf: "asks the engine for each thing that it looks at",
   requireRoomBeside: "is clashes(), which is tried",
   requireNoClash: "is claimsOf() and clashes(), which are tried",
   networksThere: "asks the engine for each thing that it looks at",

@@ -70,7 +70,7 @@ const REMOTE_SETTINGS: readonly (readonly [string, string])[] = [
 ];
 /**
  * Overrides the attributes of every repository: what is exported is what was committed, byte for
- * byte, so equal object ids mean equal files.
+ * byte, so equal object ids mean equal files. Git looks at all other patterns nevertheless.
  */
 export const MIRROR_ATTRIBUTES = "* -text -ident -filter -working-tree-encoding\n";
 

@@ -7,7 +7,7 @@ import type { ExportParts, PartJob } from "./export_job.ts";
 /** Lets git write files of one commit, by an index of its own, without ever making a checkout. */
 export async function checkOut(
   { git, files }: ExportParts,
-  { part, paths, scratch, root }: PartJob,
+  { part, paths, hidden, scratch, root }: PartJob,
   signal: AbortSignal,
 ): Promise<void> {
   const where = {
@@ -18,8 +18,18 @@ export async function checkOut(
   await files.remove(where.indexFile);
   const read = await git.exporting({ ...where, args: ["read-tree", part.commit] }, signal);
   if (read.failure !== undefined) throw refusal(read, scratch, part);
+  const listed = (all: Iterable<string>) =>
+    [...all].map((path) => `${path.slice(part.prefix.length)}\0`).join("");
+  if (hidden.length > 0) {
+    const hide = {
+      args: ["update-index", "--force-remove", "-z", "--stdin"],
+      stdin: listed(hidden),
+    };
+    const done = await git.exporting({ ...where, ...hide }, signal);
+    if (done.failure !== undefined) throw refusal(done, scratch, part);
+  }
   const args = ["checkout-index", "-z", "--stdin"];
-  const stdin = [...paths].map((path) => `${path.slice(part.prefix.length)}\0`).join("");
+  const stdin = listed(paths);
   const argsAgain = [...args, "--force"];
   const written = await git.exporting({ ...where, args, argsAgain, stdin }, signal);
   if (written.code !== 0 || /^(?:error|fatal):/m.test(written.stderr)) {

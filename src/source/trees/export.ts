@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path/posix";
+import { basename, dirname, join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
 import type { TreeFile, TreePart } from "./expanded_tree.ts";
@@ -32,16 +32,30 @@ export async function exportTree(
   signal: AbortSignal,
 ): Promise<string> {
   const { files } = parts;
+  const { tree, plan } = job;
   const root = join(job.scratch, "tree");
+  const attributes = new Map([...tree.files].filter(([path]) => basename(path) === ATTRIBUTES));
+  const hidden = Map.groupBy(attributes, ([, { part }]) => part);
   return await onDisk(job.scratch, async () => {
-    await makeDirectories(files, root, [...job.plan.link.keys()].map(dirname), job.tree.roots);
-    const notLinked = await linkFiles(files, job, root, signal);
-    for (const [part, paths] of withMore(job.plan.write, notLinked)) {
-      await writePart(parts, { ...job, part, paths, root }, signal);
+    await makeDirectories(files, root, [...plan.link.keys()].map(dirname), tree.roots);
+    const notLinked = await linkFiles(files, job, (path) => !attributes.has(path), signal);
+    for (const [part, paths] of withMore(plan.write, notLinked)) {
+      const unseen = (hidden.get(part) ?? []).map(([path]) => path);
+      await writePart(parts, { ...job, part, paths, hidden: unseen, root }, signal);
     }
+    const left = await linkFiles(files, job, (path) => attributes.has(path), signal);
+    const isWritten = (path: string) => left.has(path) || !plan.link.has(path);
+    const rest = new Map([...attributes].filter(([path]) => isWritten(path)));
+    await writeWithoutGit(files, root, rest, signal);
     return root;
   });
 }
+
+/**
+ * Files that are in place only when git has written all others: it compares each file with each pattern in
+ * them, which their author may have made to take hours, and mirrors override what they say.
+ */
+const ATTRIBUTES = ".gitattributes";
 
 /** Makes directories of a tree, named from its root, and all above them. */
 async function makeDirectories(
@@ -60,15 +74,16 @@ async function makeDirectories(
   }
 }
 
-/** Links the files of the plan; returns those that could not be linked or were changed on disk. */
+/** Links some files of the plan; returns those that could not be linked or were changed on disk. */
 async function linkFiles(
   files: Files,
-  { plan, base }: ExportJob,
-  root: string,
+  { plan, base, scratch }: ExportJob,
+  isMeant: (path: string) => boolean,
   signal: AbortSignal,
 ): Promise<Map<string, TreeFile>> {
   const failed = new Map<string, TreeFile>();
-  const queue = plan.link.entries();
+  const root = join(scratch, "tree");
+  const queue = plan.link.entries().filter(([path]) => isMeant(path));
   async function work(): Promise<void> {
     for (const [path, file] of queue) {
       signal.throwIfAborted();
@@ -107,16 +122,29 @@ function withMore(
   return all;
 }
 
-/** Writes a few simple files without a git process; leaves all others to git. */
+/**
+ * Writes files of a part but the hidden ones: a few simple ones without a git process, all others by git,
+ * which refuses paths that no checkout may have, also of hidden files.
+ */
 async function writePart(parts: ExportParts, job: PartJob, signal: AbortSignal): Promise<void> {
-  const { tree, paths, root } = job;
+  const { tree, paths, hidden, root } = job;
   const wanted = new Map<string, TreeFile>();
   for (const path of paths) {
     const file = tree.files.get(path);
     if (file !== undefined) wanted.set(path, file);
   }
-  const isFew = wanted.size <= parts.mostFilesWithoutGit;
-  if (!isFew || !areSimple(wanted)) return await checkOut(parts, job, signal);
-  await makeDirectories(parts.files, root, [...paths].map(dirname));
-  await writeFiles(parts.files, root, wanted, signal);
+  const isGits = wanted.size > parts.mostFilesWithoutGit || !areSimple(wanted);
+  for (const path of hidden) wanted.delete(path);
+  if (isGits) return await checkOut(parts, { ...job, paths: new Set(wanted.keys()) }, signal);
+  await writeWithoutGit(parts.files, root, wanted, signal);
+}
+
+async function writeWithoutGit(
+  files: Files,
+  root: string,
+  wanted: ReadonlyMap<string, TreeFile>,
+  signal: AbortSignal,
+): Promise<void> {
+  await makeDirectories(files, root, [...wanted.keys()].map(dirname));
+  await writeFiles(files, root, wanted, signal);
 }

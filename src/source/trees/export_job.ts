@@ -26,5 +26,7 @@ export interface PartJob extends ExportJob {
   readonly part: TreePart;
   /** From the root of the whole tree. */
   readonly paths: ReadonlySet<string>;
+  /** Files of the part that git must not see, and that somebody else writes afterwards. */
+  readonly hidden: readonly string[];
   readonly root: string;
 }

@@ -16,7 +16,11 @@ export function areSimple(files: ReadonlyMap<string, TreeFile>): boolean {
   return bytes <= MOST_BYTES && [...files.keys()].every(isPlain);
 }
 
-const ORDINARY_GIT_FILES: ReadonlySet<string> = new Set([".gitignore", ".gitkeep"]);
+const ORDINARY_GIT_FILES: ReadonlySet<string> = new Set([
+  ".gitattributes",
+  ".gitignore",
+  ".gitkeep",
+]);
 
 function isPlain(path: string): boolean {
   return /^[ -~]+$/.test(path) && !/[\\:]/.test(path) &&

@@ -145,6 +145,36 @@ describe("a commit of a few objects that means very many files", () => {
     await refused(/^\.gitmodules has more than 1572864 bytes with the name of its section before/);
   });
 
+  it("is written without a look at what its attributes say, which takes git hours", async () => {
+    const patterns = Array.from({ length: 200_000 }, (_, at) => `*a*b*c${at} x\n`).join("");
+    const attributes = git(work, patterns, "hash-object", "-w", "--stdin", "--no-filters");
+    const blob = await repository.git("rev-parse", "HEAD:file");
+    const name = (at: number) => "ab".repeat(60) + at;
+    const many = Array.from({ length: 500 }, (_, at) => `100644 blob ${blob}\t${name(at)}\n`);
+    const inner = git(
+      work,
+      `100644 blob ${attributes}\t.gitattributes\n${many.join("")}`,
+      "mktree",
+    );
+    const listing = `100644 blob ${attributes}\t.gitattributes\n040000 tree ${inner}\tü\n`;
+    await push(repository, git(work, listing, "mktree"));
+    const revision = await t.resolve(repository.url, "main");
+    const tree = await t.source.materialise(revision, AbortSignal.timeout(60_000));
+    assert.equal(readFileSync(join(tree, "ü", name(7)), "utf8"), "x\n");
+    for (const at of [".gitattributes", "ü/.gitattributes"]) {
+      assert.equal(readFileSync(join(tree, at), "utf8"), patterns);
+    }
+  });
+
+  for (const name of [".git", ".GIT", "..", "git~1", ".git\u200c"]) {
+    it(`is refused for attributes at a path that no checkout may have: ${JSON.stringify(name)}`, async () => {
+      const blob = await repository.git("rev-parse", "HEAD:file");
+      const inner = git(work, `100644 blob ${blob}\t.gitattributes\n`, "mktree");
+      await push(repository, git(work, `040000 tree ${inner}\t${name}\n`, "mktree"));
+      await refused(/that no checkout may create/);
+    });
+  }
+
   it("is refused for a link with a target that no system takes", async () => {
     await repository.commit({ "a": "1" });
     const blob = git(work, "./".repeat(3000), "hash-object", "-w", "--stdin");

@@ -13,6 +13,7 @@ describe("areSimple()", () => {
       "a/b/c.conf",
       "with space/file name",
       ".gitignore",
+      ".gitattributes",
       "data/.gitkeep",
       "a+b=c@d,e(f)",
     ]
@@ -23,7 +24,7 @@ describe("areSimple()", () => {
   for (
     const path of [
       ".gitmodules",
-      ".gitattributes",
+      ".git/.gitattributes",
       "a/.GIT/config",
       "git~1",
       "a/GIT~2/x",
