@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path/posix";
 import { errors } from "../../model/mod.ts";
+import { requireRoom } from "../../system/mod.ts";
 import { CONTROL } from "../../config/repository_url.ts";
 import { DEFAULT_TOKEN_USER, findDomain, type GitLogin, resolveLogin } from "./credentials.ts";
 import type { RemoteAccess } from "./git_command.ts";
@@ -114,10 +115,15 @@ export class GitAccess {
     return { scheme: "file", config: [], env: { GIT_CONFIG_GLOBAL: path } };
   }
 
-  /** Whether no keys of new SSH hosts are accepted, where the operator did not name the host. */
+  /**
+   * Whether no keys of new SSH hosts are accepted: of hosts that the operator did not name, or while the
+   * disk is full. ssh does not look whether a key that it adds arrives there, and any key would pass later.
+   */
   async #isStrict(url: RepositoryUrl, knownHosts: string): Promise<boolean> {
     const { credentials: { domains, tokenHosts }, files, options } = this.#parts;
     if (options.knownHostsFile !== "") return true;
+    const use = { bytes: MOST_KNOWN_HOSTS, isNew: false };
+    if (await requireRoom(files, knownHosts, use).then(() => false, () => true)) return true;
     const { size = 0 } = await files.stat(knownHosts) ?? {};
     if (size <= MOST_KNOWN_HOSTS) return false;
     const isPolled = tokenHosts.some((each) => each.replace(/:\d+$/, "") === url.host);

@@ -193,8 +193,8 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
     "written, or name one with the keys in SSH_KNOWN_HOSTS_FILE",
   unknown_host:
     "no key of this SSH host is known, and no new one is accepted: SSH_KNOWN_HOSTS_FILE lacks it, or, " +
-    "without that, known_hosts in the data directory has grown beyond 1 MiB; take hosts out of it " +
-    "that nobody needs, or add the key of this host",
+    "without that, the disk of the data directory is full, or known_hosts in it has grown beyond 1 MiB; " +
+    "make room, take hosts out of it that nobody needs, or add the key of this host",
   unreachable: "check the URL, and whether these credentials may see the repository",
   unwanted: "the commit does not exist there",
 };

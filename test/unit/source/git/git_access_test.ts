@@ -18,9 +18,9 @@ describe("GitAccess", () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  const make = (githubToken?: AccessOptions["githubToken"]) =>
+  const make = (githubToken?: AccessOptions["githubToken"], files = systemFiles) =>
     new GitAccess({
-      files: systemFiles,
+      files,
       redactor: createRedactor(),
       dataDir: join(directory, "data"),
       credentials: {
@@ -102,6 +102,22 @@ describe("GitAccess", () => {
     assert.equal(await isStrict("a.example"), true);
     assert.equal(await isStrict("b.example"), false);
     assert.equal(await isStrict("polled.example"), false);
+    await access.close();
+  });
+
+  it("forRemote() has no host added to known_hosts on a full disk: ssh does not see that it is not kept", async () => {
+    let free = 0;
+    const entries = { free: 1e6, total: 1e6 };
+    const room = () => Promise.resolve({ free, total: 1e12, entries });
+    const access = make(undefined, { ...systemFiles, room });
+    const isStrict = async () => {
+      const url = parseRepositoryUrl("git@polled.example:o/r");
+      const { env } = await access.forRemote(url, never());
+      return env["GIT_SSH_COMMAND"]?.includes("StrictHostKeyChecking=yes");
+    };
+    assert.equal(await isStrict(), true);
+    free = 1e12;
+    assert.equal(await isStrict(), false);
     await access.close();
   });
 });
