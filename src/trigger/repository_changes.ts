@@ -2,7 +2,10 @@ import { basename, dirname, join, resolve } from "node:path/posix";
 import { messageOf } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
 
-/** Most reference files to check one by one; of more, only the directories' times count. */
+/**
+ * Most names of branches, and of tags, to look at one by one. Of more, only the times of the directories
+ * that are among them count: a look each two seconds must not keep a processor.
+ */
 const MOST_NAMES = 2000;
 
 /** Returns a text that changes whenever branches or tags of a repository do; never rejects. */
@@ -23,7 +26,11 @@ export function lookAtRepository(files: Files, path: string): LookAtRepository {
       const single = [join(own, "HEAD"), join(shared, "packed-refs")];
       single.push(join(shared, "reftable/tables.list"));
       const lines = await Promise.all(single.map((file) => stateOf(files, file)));
-      for (const kind of ["heads", "tags"]) await collect(files, join(shared, "refs", kind), lines);
+      for (const kind of ["heads", "tags"]) {
+        const found: string[] = [];
+        await collect(files, join(shared, "refs", kind), found);
+        lines.push(...found);
+      }
       return lines.join("\n");
     } catch (error) {
       return `unreadable: ${messageOf(error)}`;
@@ -54,21 +61,23 @@ async function gitDirectories(
   return undefined;
 }
 
-async function collect(files: Files, directory: string, lines: string[]): Promise<void> {
-  lines.push(await stateOf(files, directory));
-  if ((await files.stat(directory))?.kind !== "directory") return;
-  for (const name of await files.list(directory)) {
-    if (name.endsWith(".lock")) continue;
-    const path = join(directory, name);
-    const isDirectory = (await files.stat(path))?.kind === "directory";
-    if (isDirectory) await collect(files, path, lines);
-    else if (lines.length < MOST_NAMES) lines.push(await stateOf(files, path));
+/** Adds what a name and all below it are, up to {@link MOST_NAMES} lines. */
+async function collect(files: Files, path: string, lines: string[]): Promise<void> {
+  const info = await files.stat(path);
+  lines.push(stateIn(path, info));
+  if (info?.kind !== "directory") return;
+  for (const name of await files.list(path)) {
+    if (lines.length >= MOST_NAMES) return;
+    if (!name.endsWith(".lock")) await collect(files, join(path, name), lines);
   }
 }
 
 /** Size and time of a file or directory. */
 async function stateOf(files: Files, path: string): Promise<string> {
-  const info = await files.stat(path);
+  return stateIn(path, await files.stat(path));
+}
+
+function stateIn(path: string, info: Awaited<ReturnType<Files["stat"]>>): string {
   const facts = info === undefined ? "-" : `${info.size} ${info.modifiedAt.getTime()}`;
   return `${basename(path)} ${facts}`;
 }

@@ -75,6 +75,23 @@ describe("lookAtRepository()", () => {
     assert.ok(await sees("linked", () => put("main/.git/worktrees/w/HEAD", "0\n")));
   });
 
+  it("looks at few of very many branches, and sees by the directory that another one changed", async () => {
+    bare("r.git");
+    put("r.git/refs/tags/deep/v2", "1\n");
+    const heads = join(root, "r.git/refs/heads");
+    for (let at = 0; at < 5000; at++) writeFileSync(join(heads, `b${at}`), "1\n");
+    let looks = 0;
+    const stat: typeof systemFiles.stat = (path) => (looks++, systemFiles.stat(path));
+    const look = lookAtRepository({ ...systemFiles, stat }, join(root, "r.git"));
+    const before = await look();
+    assert.ok(looks < 2100, `${looks} looks`);
+    utimesSync(heads, new Date(0), new Date(0));
+    const after = await look();
+    assert.notEqual(after, before);
+    put("r.git/refs/tags/deep/v2", "2\n");
+    assert.notEqual(await look(), after);
+  });
+
   it("sees a repository come, and never rejects", async () => {
     assert.ok(await sees("later.git", () => bare("later.git")));
     writeFileSync(join(root, "file"), "no repository");
