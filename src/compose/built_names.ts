@@ -18,14 +18,17 @@ export const ASIDE = /^[0-9a-f]{12}_/;
 
 /** All image names that a build of services gives, including those of services it builds on. */
 export function namesBuilt(model: ComposeModel, services: readonly string[]): string[] {
-  const names = new Set<string>();
+  return [...new Set(servicesBuilt(model, services).flatMap((each) => namesOfBuild(model, each)))];
+}
+
+/** The services that a build of services builds: these, and those that they are built on. */
+export function servicesBuilt(model: ComposeModel, services: readonly string[]): string[] {
   const found = new Set(services);
   const builtOn = buildsOn(model);
   for (const service of found) {
-    for (const each of namesOfBuild(model, service)) names.add(each);
     for (const other of builtOn(service)) found.add(other);
   }
-  return [...names];
+  return [...found];
 }
 
 function namesOfBuild(model: ComposeModel, service: string): string[] {

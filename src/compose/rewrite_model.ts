@@ -8,6 +8,7 @@ import {
   objectAt,
   servicesOf,
   textAt,
+  textsOf,
 } from "./model.ts";
 import { asPrinted, printedInside } from "./tree_paths.ts";
 
@@ -75,12 +76,29 @@ export function withOwnCaches(model: ComposeModel, nameOf: (own: string) => stri
   });
 }
 
+/** The model with one more name for what is built of each service that `tagOf` has one for. */
+export function withBuildTags(
+  model: ComposeModel,
+  tagOf: (service: string) => string | undefined,
+): ComposeModel {
+  return mapBuilds(model, (build, name) => {
+    const tag = tagOf(name);
+    return tag === undefined ? build : { ...build, tags: [...textsOf(build["tags"]), tag] };
+  });
+}
+
 /** A model with other arguments for each of its builds. */
 function mapArguments(model: ComposeModel, change: (own: JsonObject) => JsonObject): ComposeModel {
-  return mapServices(model, (service) => {
+  return mapBuilds(model, (build) => ({ ...build, args: change(argumentsOf(build)) }));
+}
+
+function mapBuilds(
+  model: ComposeModel,
+  change: (build: JsonObject, service: string) => JsonObject,
+): ComposeModel {
+  return mapServices(model, (service, name) => {
     const build = service["build"];
-    if (!isObject(build)) return service;
-    return { ...service, build: { ...build, args: change(argumentsOf(build)) } };
+    return isObject(build) ? { ...service, build: change(build, name) } : service;
   });
 }
 

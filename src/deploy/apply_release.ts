@@ -2,10 +2,13 @@ import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   fewOf,
+  imagesOf,
   type ObservedStack,
   own,
+  type Release,
   type ReleaseService,
 } from "../model/mod.ts";
+import { buildersOf } from "../compose/mod.ts";
 import {
   mendNames,
   removeServices,
@@ -226,7 +229,7 @@ async function carryOut(
       const isComplete = step.mode === "complete";
       if (isComplete) await unpauseServices(engine, release, services, signal);
       const made = release.services.filter(({ name }) => services.includes(name));
-      const built = await imagesToMake(engine, made, images, signal);
+      const built = await imagesToMake(engine, { ...release, services: made }, images, signal);
       const timeoutMs = Math.max(1000, deadline - clock.uptime());
       const { key } = release;
       const call = parts.call(onDisk);
@@ -251,24 +254,28 @@ async function carryOut(
 }
 
 /**
- * The ids that containers of services are made of: another stack may have built a different image under the
- * same name since. Names of what is built get these ids back, and so do others that lead nowhere. An image
- * that nobody built for the release and that is gone is left to its name.
+ * The ids that containers of services are made of, and what these mount and their hooks run: another stack may
+ * have built a different image under the same name since. Names of what is built get these ids back, and so do
+ * others that lead nowhere. An image that nobody built for the release and that is gone is left to its name.
  */
 async function imagesToMake(
   engine: Engine,
-  services: readonly ReleaseService[],
+  { model, services }: Pick<Release, "model" | "services">,
   images: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const known: Record<string, string> = { ...images };
   const named: Record<string, string> = { ...images };
-  for (const { name, image, builds } of services) {
-    const id = own(images, name);
-    if (builds || id === undefined) continue;
-    const now = await engine.imageId(image, signal);
-    if (now !== undefined) delete named[name];
-    if (now !== id && await engine.imageId(id, signal) === undefined) delete known[name];
+  const builders = buildersOf(model);
+  for (const service of services) {
+    for (const { name, image } of imagesOf(service)) {
+      const id = own(images, name);
+      const builds = name === service.name && service.builds;
+      if (id === undefined || builds || builders(service.name, image).length > 0) continue;
+      const now = await engine.imageId(image, signal);
+      if (now !== undefined) delete named[name];
+      if (now !== id && await engine.imageId(id, signal) === undefined) delete known[name];
+    }
   }
   await pointTags(engine, services, named, signal);
   return known;

@@ -6,9 +6,9 @@ import {
   errors,
   fewOf,
   fitting,
+  isBuiltForOthers,
   isKeptName,
   isStackwrightError,
-  keptName,
   messageOf,
   type ObservedContainer,
   own,
@@ -106,7 +106,7 @@ export async function destroyStack(
     ...(destroy.recordedImages ?? []),
   ].filter((id) => destroy.keptImages?.has(id) !== true);
   try {
-    await removeUnusedImages(engine, images, signal, destroy.ownNames);
+    await removeUnusedImages(engine, { ...destroy, images }, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!isStackwrightError(error, "engine_refused")) throw error;
@@ -274,25 +274,32 @@ function named(verb: string, all: readonly string[]): string {
 }
 
 /**
- * Removes images by id, with the names under which they were kept. Images that any container uses
- * stay, and so do, when `ownNames` is given, images with a name outside of it: somebody else gave
- * that name.
+ * Removes images of a stack by id, with the names under which they were kept. Images that any container uses
+ * stay, and so do those that were built for another stack, too, and, when `ownNames` is given, images with a
+ * name outside of it: somebody else gave that name.
  */
 export async function removeUnusedImages(
   engine: Engine,
-  images: readonly string[],
+  { key, images, ownNames }: Pick<Destroy, "key" | "ownNames"> & {
+    readonly images: readonly string[];
+  },
   signal: AbortSignal,
-  ownNames?: ReadonlySet<string>,
 ): Promise<void> {
   if (images.length === 0) return;
   const used = await engine.imagesInUse(signal);
   const tagsOf = new Map((await engine.listImages(signal)).map(({ id, tags }) => [id, tags]));
   for (const id of new Set(images.filter((each) => !used.has(each)))) {
     const tags = tagsOf.get(id) ?? [];
-    const names = tags.filter((tag) => !isKeptName(tag));
-    const isTheirs = ownNames !== undefined && names.some((name) => !ownNames.has(name));
-    if (names.length < tags.length) await engine.removeImage(keptName(id), signal);
-    if (!isTheirs) await engine.removeImage(id, signal);
+    const kept = tags.filter(isKeptName);
+    const others = kept.filter((tag) => isBuiltForOthers(tag, key.name));
+    const isTheirs = others.length > 0 || ownNames !== undefined &&
+        tags.some((tag) => !isKeptName(tag) && !ownNames.has(tag));
+    for (const name of kept.filter((tag) => !others.includes(tag))) {
+      await engine.removeImage(name, signal);
+    }
+    // With its last name an image goes by itself; by its id it would take along one that it got since.
+    const isGone = kept.length > 0 && kept.length === tags.length;
+    if (!isTheirs && !isGone) await engine.removeImage(id, signal);
   }
 }
 

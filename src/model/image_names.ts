@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ReleaseService } from "./release.ts";
 import { clip } from "./texts.ts";
 
@@ -11,6 +12,11 @@ export interface NamedImage {
 
 /** A service, as far as its images go; one image beside it can stand for it. */
 export type Imaged = NamedImage & Pick<ReleaseService, "sideImages">;
+
+/** The name under which a release records what a service uses: its own image, or one beside it. */
+export function nameOfImage({ name, image: own }: NamedImage, image: string): string {
+  return image === own ? name : `${name}/${image}`;
+}
 
 /** Side images of a service: those of its hooks, and mounted ones. */
 export function imagesBeside(
@@ -32,6 +38,26 @@ export const KEPT_NAMES = "stackwright/kept";
 /** Name, made from its id, that keeps an image when a build takes the image's own name. */
 export function keptName(id: string): string {
   return `${KEPT_NAMES}:${id.slice(id.indexOf(":") + 1)}`;
+}
+
+/**
+ * Start of the names by which what is built for a stack is known and kept; digits that nobody can guess follow.
+ * A name of another stack on the same image means that this stack has built it, too.
+ */
+export function builtNames(project: string): string {
+  return `${BUILT}${createHash("sha256").update(project).digest("hex").slice(0, 16)}-`;
+}
+
+const BUILT = `${KEPT_NAMES}:built-`;
+
+/** Whether a name, as engines list it, keeps an image that was built for another stack. */
+export function isBuiltForOthers(reference: string, project: string): boolean {
+  return reference.startsWith(BUILT) && !reference.startsWith(builtNames(project));
+}
+
+/** A text in which no names of what is built can be read: until the build is over, they are secret. */
+export function withoutBuiltNames(text: string): string {
+  return text.replaceAll(/(stackwright\/kept:built-)[\w.-]*/g, "$1…");
 }
 
 /** Whether a name, as engines list it, only keeps an image. */

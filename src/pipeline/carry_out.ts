@@ -130,12 +130,12 @@ export async function finishRollout(
   const ranBefore = [...new Set([...intent.ranBefore, ...runs])];
   const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);
   const { images: ran = {} } = recorded ?? {};
-  const beside = await imagesToRecord(parts.host.engine, { release, services, ran }, signal);
+  const asked = { release, services, ran, known: work.images ?? {} };
+  const beside = await imagesToRecord(parts.host.engine, asked, signal);
   const note: Halts["note"] = (notes) => parts.ledger.noteAdoption(intent, notes);
   const halts = { had: intent.adoption ?? { halted: {}, copying: [], copied: [] }, note };
   const replaced = { previous, recorded, ranBefore, wasStopped, liveNow, beside, halts };
-  const { orphans = [] } = intent;
-  const result = await replace(parts, { ...work, orphans }, replaced, signal);
+  const result = await replace(parts, { ...work, orphans: intent.orphans ?? [] }, replaced, signal);
   if (result.kind !== "deployed") {
     await giveUp(parts, work, { intent, ...result }, signal);
     return result;

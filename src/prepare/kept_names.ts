@@ -1,5 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
-import { isKeptName, isStackwrightError, keptName, messageOf } from "../model/mod.ts";
+import { isStackwrightError, keptName, messageOf } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 
 /** Calls of an engine for keeping images. */
@@ -31,17 +31,20 @@ export async function keepImages(
   return kept;
 }
 
-/** Removes our names from images that have another. A failure keeps images longer, which is harmless. */
+/**
+ * Removes names of ours that `isOver` finds needless from images that have another: it gets each name with all of
+ * its image. A failure keeps images longer, which is harmless.
+ */
 export async function letNamedGo(
   { engine, log }: { readonly engine: KeepingEngine; readonly log: Log },
-  ids: readonly string[],
+  isOver: (name: string, names: readonly string[]) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  if (ids.length === 0) return;
   try {
-    for (const { id, tags } of await engine.listImages(signal)) {
-      const isNamed = tags.some((tag) => !isKeptName(tag));
-      if (isNamed && ids.includes(id)) await engine.removeImage(keptName(id), signal);
+    for (const { tags } of await engine.listImages(signal)) {
+      const goes = tags.filter((tag) => isOver(tag, tags));
+      if (goes.length === tags.length) continue;
+      for (const name of goes) await engine.removeImage(name, signal);
     }
   } catch (error) {
     signal.throwIfAborted();

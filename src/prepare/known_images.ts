@@ -68,12 +68,12 @@ export function earlierImages(
 export async function knownImages(
   engine: Pick<Engine, "imageId">,
   images: readonly NamedImage[],
-  { known, present }: { readonly known: ImageIds; readonly present: PresentImages },
+  { known, present }: { readonly known: ImageIds; readonly present?: PresentImages },
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
   for (const { name, image } of images) {
-    const id = own(known, name) ?? present.get(image)?.id ?? await engine.imageId(image, signal);
+    const id = own(known, name) ?? present?.get(image)?.id ?? await engine.imageId(image, signal);
     if (id !== undefined) ids[name] = id;
   }
   return ids;

@@ -1,7 +1,8 @@
 import { registryOf } from "../deploy/mod.ts";
 import { fewOf } from "../model/mod.ts";
 import type { Lend } from "../system/mod.ts";
-import type { Images, WantedImages } from "./images.ts";
+import type { Images } from "./images.ts";
+import type { WantedImages } from "./wanted_images.ts";
 
 /** Reports what a stack waits for: how long that takes is up to others. */
 function waiting({ progress, services }: WantedImages, what: string): () => void {

@@ -2,6 +2,7 @@ import {
   type ComposeCall,
   imagesByService,
   imagesPresent,
+  removeUnusedImages,
   requireExternals,
   requirePlainHooks,
   requireStackParts,
@@ -15,8 +16,8 @@ import {
   withOwnCaches,
 } from "../compose/mod.ts";
 import {
+  imagesBeside,
   isStackwrightError,
-  keptName,
   messageOf,
   type ObservedStack,
   own,
@@ -25,10 +26,9 @@ import {
   type ReleaseService,
 } from "../model/mod.ts";
 import { NO_IMAGE, type PresentImages, presentImages, requireShortList } from "./short_list.ts";
-import { builtImages } from "./built_images.ts";
 import { cacheNamespace } from "./cache_namespace.ts";
 import { buildsFor, type BuiltImage, imagesBuilt, stayingFor } from "./builds_for.ts";
-import type { WantedImages } from "./images.ts";
+import type { WantedImages } from "./wanted_images.ts";
 import {
   earlierImages,
   type ImageIds,
@@ -41,7 +41,7 @@ import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
 import { starting } from "./recorded_images.ts";
-import { idsBeside, pullSideImages, refreshSideImages, withoutBuilt } from "./side_images.ts";
+import { pullSideImages, refreshSideImages, withoutBuilt } from "./side_images.ts";
 import { resolveImages } from "./swarm_images.ts";
 import type { Target } from "./target.ts";
 
@@ -80,12 +80,8 @@ export async function refreshImages(
       context: target.key.context,
     });
   }
-  const images = await idsBeside(parts.host.engine, asked, signal);
-  for (const service of pullable) {
-    const id = await parts.host.engine.imageId(service.image, signal);
-    if (id !== undefined) images[service.name] = id;
-  }
-  return images;
+  const images = [...asked.flatMap(imagesBeside), ...pullable];
+  return await knownImages(parts.host.engine, images, { known: {} }, signal);
 }
 
 /** A plan whose images are prepared. */
@@ -107,8 +103,7 @@ interface Planned {
  * Returns the images of a stack with their digests; for containers, the ids that they are made of, and
  * their hooks: another repository may take a name between this and the making.
  *
- * Throws `pull_failed` or `build_failed`, and what {@link requirePlainHooks}, {@link requireShortList}
- * and {@link builtImages} throw.
+ * Throws `pull_failed` or `build_failed`, and what {@link requirePlainHooks} and {@link requireShortList} throw.
  */
 export async function prepareImages(
   parts: PrepareParts,
@@ -137,16 +132,12 @@ export async function prepareImages(
   const earlier = earlierImages(plan, needed, { ...ran, running });
   const fetching = { needed, earlier, present: from.present };
   const images = await fetchImages(parts, target, prepared, fetching, signal);
-  const build = (services: readonly ReleaseService[]) => {
-    const toBuild = wantedBuilds(parts, target, prepared, services);
-    return parts.host.images.build(toBuild, target.deployment.build, signal);
-  };
-  const isFetched = await build(from.builds);
-  const built = isFetched ? from.builds : [];
-  const ids = await builtImages(engine, target.key, built, build, signal);
+  const toBuild = wantedBuilds(parts, target, prepared, from.builds);
+  const built = await parts.host.images.build(toBuild, target.deployment.build, signal);
+  const isFetched = built !== undefined;
   const toCome = isFetched ? [] : namesToCome(target, prepared.release, needed, from.builds);
   for (const { name, maker } of from.images) {
-    const id = own(from.again, name) ?? own(ids, maker);
+    const id = own(from.again, name) ?? own(built ?? {}, maker);
     if (id !== undefined) images[name] = id;
   }
   const judged = isFetched ? images : {};
@@ -164,7 +155,7 @@ export async function prepareImages(
     await requireShortList(engine, prepared.release, { services, known }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    const before = { built, named: from.images, ran: running };
+    const before = { built: built ?? {}, named: from.images, ran: running };
     await discardBuilt(parts, prepared.release, before, signal);
     throw error;
   }
@@ -244,9 +235,10 @@ function namesToCome(
  */
 async function discardBuilt(
   { host, log }: Pick<PrepareParts, "host" | "log">,
-  { model }: Pick<PreparedRelease["release"], "model">,
+  { key, model }: Pick<PreparedRelease["release"], "key" | "model">,
   { built, named, ran }: {
-    readonly built: readonly ReleaseService[];
+    /** What was built, by service. */
+    readonly built: ImageIds;
     readonly named: readonly BuiltImage[];
     readonly ran: Readonly<Record<string, string>>;
   },
@@ -254,15 +246,14 @@ async function discardBuilt(
 ): Promise<void> {
   const { engine, images } = host;
   try {
-    const ids = new Set<string>();
-    for (const name of namesBuilt(model, built.map((each) => each.name))) {
+    const ids = Object.values(built);
+    for (const name of namesBuilt(model, Object.keys(built))) {
       const id = await engine.imageId(name, signal);
-      if (id === undefined) continue;
-      ids.add(id);
-      await engine.removeImage(name, signal);
+      // Another repository may have given the name to an image of its own meanwhile.
+      if (id !== undefined && ids.includes(id)) await engine.removeImage(name, signal);
     }
-    for (const id of ids) await engine.removeImage(keptName(id), signal);
-    const back = named.filter(({ maker }) => built.some((each) => each.name === maker));
+    await removeUnusedImages(engine, { key, images: ids }, signal);
+    const back = named.filter(({ maker }) => Object.hasOwn(built, maker));
     await images.point(back, await imagesPresent(engine, back, ran, signal), signal);
   } catch (error) {
     signal.throwIfAborted();

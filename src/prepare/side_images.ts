@@ -14,7 +14,8 @@ import {
   type ReleaseService,
   type ServicePlan,
 } from "../model/mod.ts";
-import type { WantedImages } from "./images.ts";
+import type { WantedImages } from "./wanted_images.ts";
+import { type ImageIds, knownImages } from "./known_images.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /**
@@ -78,35 +79,23 @@ async function pullThese(
   await images.pull({ ...wanted, services, call: { ...wanted.call, model } }, signal);
 }
 
-/** Ids of the images that services need besides their own, by the names of {@link imagesBeside}. */
-export async function idsBeside(
-  engine: Pick<Engine, "imageId">,
-  services: readonly ReleaseService[],
-  signal: AbortSignal,
-): Promise<Record<string, string>> {
-  const ids: Record<string, string> = {};
-  for (const { name, image } of services.flatMap(imagesBeside)) {
-    const id = await engine.imageId(image, signal);
-    if (id !== undefined) ids[name] = id;
-  }
-  return ids;
-}
-
 /**
  * Images to record that a release about to be rolled out uses besides those of its services.
- * Containers do not show them, so an unchanged service keeps its record in `ran`. They are read
- * before the rollout: if a name moves meanwhile, the next check replaces once too often rather than
- * missing a change. Unreadable ones are left out.
+ * Containers do not show them, so an unchanged service keeps its record in `ran`. What
+ * is `known` of the preparation is what the rollout uses, wherever names lead by then; others are read
+ * before it. Unreadable ones are left out.
  */
 export async function imagesToRecord(
   engine: Pick<Engine, "imageId">,
-  { release, services, ran }: {
+  { release, services, ran, known }: {
     readonly release: Pick<Release, "services" | "swarm">;
     readonly services: readonly ServicePlan[];
-    readonly ran: Readonly<Record<string, string>>;
+    readonly ran: ImageIds;
+    /** Ids that the containers are made with. */
+    readonly known: ImageIds;
   },
   signal: AbortSignal,
-): Promise<Readonly<Record<string, string>>> {
+): Promise<ImageIds> {
   // Tasks of a swarm have neither hooks nor mounted images.
   if (release.swarm !== undefined) return {};
   const made = services.filter(({ action }) => action === "create" || action === "recreate");
@@ -117,7 +106,8 @@ export async function imagesToRecord(
       return id === undefined ? [] : [[name, id] as const];
     });
   // The rollout itself waits for an engine that went away, and reports its errors.
-  const now = await idsBeside(engine, release.services.filter(isMade), signal).catch(() => {
+  const beside = release.services.filter(isMade).flatMap(imagesBeside);
+  const now = await knownImages(engine, beside, { known }, signal).catch(() => {
     signal.throwIfAborted();
     return {};
   });

@@ -13,7 +13,10 @@ import {
 /** What compose gets of a project, as far as building goes. */
 interface Built {
   readonly services: Readonly<
-    Record<string, { image?: string; build?: { context: string; dockerfile?: string } }>
+    Record<
+      string,
+      { image?: string; build?: { context: string; dockerfile?: string; tags?: readonly string[] } }
+    >
   >;
 }
 
@@ -44,7 +47,7 @@ async function build(command: Command, signal: AbortSignal): Promise<CommandResu
       const { image = `${project}-${name}`, build } = model.services[name] ?? {};
       if (build === undefined) throw new Error(`service ${name} has no build`);
       const built = {
-        t: image,
+        t: [image, ...build.tags ?? []],
         remote: await contentOf(build),
         labels: JSON.stringify({
           [COMPOSE_LABELS.project]: project,
@@ -77,10 +80,14 @@ async function contentOf(
 /** Rejects when the engine refuses, or does not answer. */
 function tellEngine(
   host: string,
-  built: Readonly<Record<"t" | "remote" | "labels", string>>,
+  { t, ...built }: Readonly<Record<"remote" | "labels", string>> & {
+    readonly t: readonly string[];
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  const path = `/build?${new URLSearchParams(built)}`;
+  const query = new URLSearchParams(built);
+  for (const tag of t) query.append("t", tag);
+  const path = `/build?${query}`;
   return new Promise((done, reject) => {
     const socketPath = host.replace("unix://", "");
     const sent = request({ socketPath, path, method: "POST", signal }, (answer) => {
@@ -88,7 +95,7 @@ function tellEngine(
       answer.once("error", reject);
       answer.once("end", () => {
         if (answer.statusCode === 200) done();
-        else reject(new Error(`the engine answered ${answer.statusCode} to a build of ${built.t}`));
+        else reject(new Error(`the engine answered ${answer.statusCode} to a build of ${t[0]}`));
       });
     });
     sent.once("error", reject);

@@ -100,9 +100,10 @@ export function imageOf(
 
 /** Of a build, only what comes out: `remote` stands for all that went in. */
 function build({ state, query }: RouteRequest): RouteAnswer {
-  const tag = shortReference(query.get("t") ?? "");
+  const [tag = "", ...others] = query.getAll("t").map(shortReference);
   const labels = JSON.parse(query.get("labels") ?? "{}") as Record<string, string>;
-  take(state, imageOf(tag, query.get("remote") ?? "", labels), tag);
+  const image = imageOf(tag, query.get("remote") ?? "", labels);
+  for (const each of [tag, ...others]) take(state, image, each);
   return { status: 200, json: { stream: `Successfully tagged ${tag}` } };
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { COMPOSE_LABELS } from "../../src/model/mod.ts";
 import type { Commands } from "../../src/system/mod.ts";
 import { createFakeBuilder } from "../fakes/fake_builder.ts";
 import { composeFile, service } from "./compose_text.ts";
@@ -47,6 +48,41 @@ describe("an image whose name another repository's build takes", () => {
       }
     });
   }
+
+  it("while the stack builds, with its labels, is run by no container of the stack", async () => {
+    const inner = createFakeBuilder(worldCommands);
+    let meanwhile = () => {};
+    const commands: Commands = {
+      start: (command) => inner.start(command),
+      run: async (command, signal) => {
+        const result = await inner.run(command, signal);
+        const { argv } = command;
+        if (argv.includes("build") && !argv.includes("config")) meanwhile();
+        return result;
+      },
+    };
+    const world = await createWorld({ engine: "fake", commands });
+    try {
+      const image = `${world.stack}-app:1`;
+      let theirs: string | undefined;
+      meanwhile = () => {
+        const labels = { [COMPOSE_LABELS.project]: world.stack, [COMPOSE_LABELS.service]: "app" };
+        theirs = world.fake?.addImage(image, { where: "engine", content: "forged", labels });
+      };
+      await commit(world, {
+        "compose.yaml": composeFile({ app: service({ image, build: "./app" }) }),
+        "app/Dockerfile": `FROM ${IMAGE}\n`,
+      });
+      await pollTo(world, "succeeded");
+      const [ran] = await runs(world, "app");
+      assert.notEqual(ran, theirs);
+      const { signal } = new AbortController();
+      const labels = await world.engine.imageLabels(ran ?? "", signal);
+      assert.equal(labels?.[COMPOSE_LABELS.service], "app");
+    } finally {
+      await world.close();
+    }
+  });
 
   it("is what a missing container of the deployed release gets, and more replicas", () =>
     inWorld("fake", async (world) => {

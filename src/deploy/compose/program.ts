@@ -7,6 +7,7 @@ import {
   jsonForYaml,
   messageOf,
   utf8,
+  withoutBuiltNames,
 } from "../../model/mod.ts";
 import { type Command, type Lend, withTemporaryDirectory } from "../../system/mod.ts";
 import {
@@ -222,7 +223,10 @@ export class Compose {
   ): Promise<void> {
     const { log, quiet, programEnvironment, onMutation, logins, scratch } = this.#parts;
     const progress = log.with({ stack: call.project.name });
-    const tell = (line: string) => quiet === false ? progress.info(line) : progress.debug(line);
+    const tell = (line: string) => {
+      const told = withoutBuiltNames(line);
+      return quiet === false ? progress.info(told) : progress.debug(told);
+    };
     const makesContainers = failure === "deploy_failed";
     const { model, environment } = actingCall(
       programEnvironment,

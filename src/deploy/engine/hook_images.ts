@@ -1,10 +1,19 @@
-import { type JsonObject, mapServices, objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
+import {
+  imageReference,
+  type JsonObject,
+  mapMounts,
+  mapServices,
+  objectsAt,
+  serviceOf,
+  textAt,
+} from "../../compose/mod.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
   errors,
   LABELS,
+  nameOfImage,
   own,
   type Release,
   type ReleaseService,
@@ -43,7 +52,7 @@ export async function requirePlainHooks(
     const hooks: Record<string, unknown>[] = [];
     for (const hook of objectsAt(definition, "pre_start")) {
       const image = textAt(hook, "image") || ofService;
-      const known = own(images, image === ofService ? name : `${name}/${image}`);
+      const known = own(images, nameOfImage({ name, image: ofService }, image));
       const id = await engine.imageId(known ?? image, signal);
       if (all && id === undefined) throw missing({ key, name, image });
       const labels = id === undefined ? {} : await engine.imageLabels(id, signal);
@@ -54,6 +63,24 @@ export async function requirePlainHooks(
     if (hooks.length > 0) judged.set(name, { ...definition, pre_start: hooks });
   }
   return mapServices(model, (service, name) => judged.get(name) ?? service);
+}
+
+/**
+ * The model that mounts images by the ids that are known by the names of `NamedImage`: docker compose looks for
+ * those of the names that it is given, which another stack may have moved.
+ */
+export function withKnownMounts(
+  model: ComposeModel,
+  images: Readonly<Record<string, string>>,
+): ComposeModel {
+  return mapServices(model, (service, name) => {
+    const ofService = imageReference(model, name);
+    return mapMounts(service, (mount) => {
+      if (mount["type"] !== "image") return mount;
+      const id = own(images, nameOfImage({ name, image: ofService }, textAt(mount, "source")));
+      return id === undefined ? mount : { ...mount, source: id };
+    });
+  });
 }
 
 interface Telltale extends Pick<Release, "key"> {

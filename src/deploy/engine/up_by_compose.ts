@@ -4,7 +4,7 @@ import { imageReference, objectsAt, serviceOf } from "../../compose/mod.ts";
 import { observe } from "../observe.ts";
 import { composeOfBuilt } from "./compose_of_built.ts";
 import type { EngineWork } from "./engine_work.ts";
-import { requirePlainHooks } from "./hook_images.ts";
+import { requirePlainHooks, withKnownMounts } from "./hook_images.ts";
 import { hasUnmappedFile } from "./mapped_keys.ts";
 import { requireNamedMounts } from "./require_named_mounts.ts";
 import { startContainers } from "./start_containers.ts";
@@ -18,11 +18,14 @@ import { startContainers } from "./start_containers.ts";
  * Throws as {@link requireNamedMounts}, {@link composeOfBuilt}, {@link requirePlainHooks} and looks do.
  */
 export async function upByCompose(
-  work: EngineWork,
+  asked: EngineWork,
   { compose, starts }: { readonly compose: Backend; readonly starts: ComposeStarts | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts: { engine }, changes } = work;
+  const { parts: { engine }, changes: { call, built = {}, ...others } } = asked;
+  const mounting = withKnownMounts(call.model ?? {}, built);
+  const changes = { ...others, built, call: { ...call, model: mounting } };
+  const work = { ...asked, changes };
   await composeOfBuilt(engine, compose, changes, signal);
   const { containers } = await observe(engine, changes, signal);
   await requireNamedMounts(work, containers, signal);

@@ -1,11 +1,10 @@
 import { type Destroy, observe, removeUnusedImages } from "../../deploy/mod.ts";
 import type { ImageSummary } from "../../docker/engine.ts";
 import {
-  COMPOSE_LABELS,
+  builtNames,
   familiarName,
   formatStackKey,
   imagesOf,
-  isKeptName,
   messageOf,
   type NamedImage,
   type StackKey,
@@ -29,14 +28,15 @@ export async function pruneImages(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const { ledger, host: { engine, info }, options } = parts;
+    const { ledger, host: { engine }, options } = parts;
     const now = new Set(Object.values(ledger.current(key)?.images ?? {}));
     const good = goodReleases(ledger, key, Infinity);
     const earlier = options.imageRetention === 0 ? [] : good
       .slice(options.imageRetention + 1).flatMap((each) => Object.values(each.images));
     const former = [...replaced, ...earlier].filter((id) => !now.has(id));
-    // Where unnamed images stay, none is kept under other names; then there may be nothing to look for.
-    if (former.length === 0 && (await info(signal)).keepsUnnamed) return;
+    // What was built for releases that failed is recorded nowhere; without builds there is nothing to look for.
+    const lately = ledger.history(key, PAGE).flatMap((each) => ledger.services(each));
+    if (former.length === 0 && !lately.some(({ builds }) => builds)) return;
     const present = await engine.listImages(signal);
     const ids = new Set(present.map((each) => each.id));
     const after = await observe(engine, { key }, signal);
@@ -47,7 +47,8 @@ export async function pruneImages(
     const retention = { retention: options.imageRetention };
     const kept = await neededImages(ledger, present, retention, signal);
     const goes = candidates.filter((id) => !kept.has(id));
-    await removeUnusedImages(engine, goes, signal, await ownNames(parts, good, signal));
+    const own = await ownNames(parts, good, signal);
+    await removeUnusedImages(engine, { key, images: goes, ownNames: own }, signal);
   } catch (error) {
     signal.throwIfAborted();
     const { name: stack, context } = key;
@@ -55,11 +56,11 @@ export async function pruneImages(
   }
 }
 
-/** Images built for a stack and kept under other names, even those that were never released. */
+/** Images built for a stack, even those that were never released. */
 function keptFor({ name }: StackKey, present: readonly ImageSummary[]): string[] {
-  return present.filter(({ tags, labels }) =>
-    labels[COMPOSE_LABELS.project] === name && tags.some(isKeptName)
-  ).map(({ id }) => id);
+  const start = builtNames(name);
+  return present.filter(({ tags }) => tags.some((tag) => tag.startsWith(start)))
+    .map(({ id }) => id);
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   removeUnusedImages,
 } from "../../../src/deploy/mod.ts";
 import {
+  builtNames,
   COMPOSE_LABELS,
   keptName,
   MOST_OBSERVED,
@@ -252,7 +253,8 @@ describe("destroyStack()", () => {
 describe("removeUnusedImages()", () => {
   it("removes each image once and keeps those in use", async () => {
     const engine = createMemoryEngine([runningContainer("a", "web", { imageId: "used" })]);
-    await removeUnusedImages(engine, ["old", "used", "old", "older"], SIGNAL);
+    const images = ["old", "used", "old", "older"];
+    await removeUnusedImages(engine, { key: DESTROY.key, images }, SIGNAL);
     assert.deepEqual(engine.calls, ["remove image old", "remove image older"]);
   });
 
@@ -260,18 +262,26 @@ describe("removeUnusedImages()", () => {
     const engine = createMemoryEngine();
     const image = (id: string, ...tags: string[]) => ({ id, tags, digests: [], labels: {} });
     const kept = keptName("sha256:a");
+    const [built, others] = [DESTROY.key.name, "another"].map((each) => `${builtNames(each)}1`);
+    assert.ok(built !== undefined && others !== undefined);
     engine.listImages = () =>
       Promise.resolve([
         image("sha256:a", "app:1", kept),
         image("sha256:b", "backup:1"),
         image("sha256:c"),
+        // What loses its last name goes by itself, and may have got another one by then.
+        image("sha256:d", built),
+        image("sha256:e", "app:1", built, others),
       ]);
-    const ids = ["sha256:a", "sha256:b", "sha256:c"];
-    await removeUnusedImages(engine, ids, SIGNAL, new Set(["app:1"]));
+    const images = ["a", "b", "c", "d", "e"].map((each) => `sha256:${each}`);
+    const ownNames = new Set(["app:1"]);
+    await removeUnusedImages(engine, { key: DESTROY.key, images, ownNames }, SIGNAL);
     assert.deepEqual(engine.calls, [
       `remove image ${kept}`,
       "remove image sha256:a",
       "remove image sha256:c",
+      `remove image ${built}`,
+      `remove image ${built}`,
     ]);
   });
 });

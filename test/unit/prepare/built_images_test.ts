@@ -1,89 +1,114 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { COMPOSE_LABELS, isStackwrightError, keptName } from "../../../src/model/mod.ts";
-import { builtImages } from "../../../src/prepare/built_images.ts";
+import { servicesOf } from "../../../src/compose/mod.ts";
+import type { ComposeCall } from "../../../src/deploy/mod.ts";
+import { builtNames, COMPOSE_LABELS, isKeptName, keptName } from "../../../src/model/mod.ts";
+import { createImages, type ImageIds } from "../../../src/prepare/mod.ts";
 import { keepImages, letNamedGo } from "../../../src/prepare/kept_names.ts";
-import { createMemoryEngine } from "../../fakes/memory_engine.ts";
+import { noMeter, systemFiles } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryEngine, type MemoryEngine } from "../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const signal = new AbortController().signal;
-const key = { context: "default", name: "shop" };
+const OURS = "sha256:ours";
+type Parts = Parameters<typeof createImages>[0];
 
-/** An engine on which `app:1` was built for a project, or is another's that nobody built for one. */
-function engineWith(project: string | undefined) {
-  const engine = createMemoryEngine();
-  const build = (by: string | undefined) => {
-    const id = `sha256:${by}`;
-    Object.assign(engine.images, { "app:1": id, [id]: id });
+/** Builds `app:1` of a service `web`; `meanwhile` is done when that has just ended. */
+async function build(
+  engine: MemoryEngine,
+  meanwhile: (tags: readonly string[]) => void = () => {},
+): Promise<ImageIds | undefined> {
+  const parts: Partial<Parts> = {
+    engine,
+    compose: {
+      build: ({ model = {} }: ComposeCall) => {
+        const { tags = [] } = servicesOf(model)["web"]?.["build"] as { tags?: string[] };
+        for (const name of ["app:1", ...tags, OURS]) engine.images[name] = OURS;
+        meanwhile(tags);
+        return Promise.resolve();
+      },
+    } as unknown as Parts["compose"],
+    files: systemFiles,
+    log: createRecordingLog(),
+    meter: noMeter,
+    clock: createFakeClock(),
+    clientConfigFile: "/none/config.json",
   };
-  build(project);
-  engine.imageLabels = (id): Promise<Record<string, string>> =>
-    Promise.resolve(
-      id === "sha256:undefined" ? {} : { [COMPOSE_LABELS.project]: id.replace("sha256:", "") },
-    );
-  return { engine, build };
+  const wanted = {
+    key: { context: "default", name: "shop" },
+    services: [{ name: "web", image: "app:1" }],
+    call: {
+      project: { name: "shop", directory: "/", files: [], envFiles: [], profiles: [] },
+      variables: {},
+      model: { services: { web: { image: "app:1", build: { context: ".", tags: ["app:2"] } } } },
+    },
+    timeoutSeconds: 60,
+    progress: () => {},
+  };
+  const options = { forceImagePull: false, noCache: false, quiet: true, args: {} };
+  return await createImages(parts as Parts).build(wanted, options, signal);
 }
 
-describe("builtImages()", () => {
-  const services = [{ name: "web", image: "app:1" }];
-  const never = () => assert.fail("it is built again");
+/** An engine that lists images as it has them, and removes what has no name any more. */
+function engineOf(): MemoryEngine {
+  const engine = createMemoryEngine();
+  engine.listImages = () => {
+    const named = Object.entries(engine.images).filter(([name]) => name.includes(":"));
+    const ids = Map.groupBy(named, ([, id]) => id);
+    return Promise.resolve([...ids].map(([id, names]) => ({
+      id,
+      tags: names.map(([name]) => name).filter((name) => name !== id),
+      digests: [],
+      labels: {},
+    })));
+  };
+  engine.removeImage = (name) => Promise.resolve(void delete engine.images[name]);
+  return engine;
+}
 
-  it("are those that the names mean now", async () => {
-    const { engine } = engineWith("shop");
-    assert.deepEqual(await builtImages(engine, key, services, never, signal), {
-      web: "sha256:shop",
+const names = ({ images }: MemoryEngine) =>
+  Object.keys(images).map((name) => name.replace(/[0-9a-f]{48}$/, "…")).sort();
+const BUILT = `${builtNames("shop")}…`;
+
+describe("images that were built", () => {
+  it("are told by a name that nobody else knows, which stays in place of those of earlier builds", async () => {
+    const engine = engineOf();
+    const earlier = `${builtNames("shop")}1`;
+    for (const name of [earlier, `${builtNames("other")}1`]) engine.images[name] = OURS;
+    engine.images[`${builtNames("shop")}2`] = "sha256:before";
+    let asked: readonly string[] = [];
+    assert.deepEqual(await build(engine, (tags) => void (asked = tags)), { web: OURS });
+    assert.deepEqual([asked.length, asked[0]], [2, "app:2"]);
+    assert.match(asked[1] ?? "", /^stackwright\/kept:built-[0-9a-f]{16}-[0-9a-f]{48}$/);
+    const stay = [
+      "app:1",
+      "app:2",
+      OURS,
+      BUILT,
+      `${builtNames("shop")}2`,
+      `${builtNames("other")}1`,
+    ];
+    assert.deepEqual(names(engine), stay.sort());
+  });
+
+  it("are these where another build took their name in the same moment, with any label", async () => {
+    const engine = engineOf();
+    const meanwhile = () => {
+      for (const name of ["app:1", "app:2", "sha256:forged"]) engine.images[name] = "sha256:forged";
+    };
+    engine.imageLabels = () => Promise.resolve({ [COMPOSE_LABELS.project]: "shop" });
+    assert.deepEqual(await build(engine, meanwhile), { web: OURS });
+    // An engine would remove what loses its last name.
+    assert.ok(names(engine).includes(BUILT));
+  });
+
+  it("are refused where they are gone as soon as they are there", async () => {
+    const engine = engineOf();
+    await assert.rejects(build(engine, (tags) => delete engine.images[tags[1] ?? ""]), {
+      code: "build_failed",
+      message: /the image that was built for service web of shop is not on the engine/,
     });
-  });
-
-  it("are built once more where the name got another meaning in the same moment", async () => {
-    for (const other of ["other", undefined]) {
-      const { engine, build } = engineWith(other);
-      const asked: string[] = [];
-      const again = (left: readonly { readonly name: string }[]) => {
-        asked.push(...left.map(({ name }) => name));
-        return Promise.resolve(build("shop"));
-      };
-      assert.deepEqual(await builtImages(engine, key, services, again, signal), {
-        web: "sha256:shop",
-      });
-      assert.deepEqual(asked, ["web"]);
-    }
-  });
-
-  it("are built once more where another build took the name, and the engine kept nothing of ours", async () => {
-    const { engine, build } = engineWith("shop");
-    engine.keepsUnnamed = false;
-    engine.onCall = (call) => {
-      if (!call.startsWith("tag sha256:shop") || engine.calls.length > 1) return;
-      delete engine.images["sha256:shop"];
-    };
-    let times = 0;
-    const again = () => Promise.resolve(void (times++, build("shop")));
-    const built = await builtImages(engine, key, services, again, signal);
-    assert.deepEqual([built, times], [{ web: "sha256:shop" }, 1]);
-  });
-
-  it("are built once more where the name means nothing for a moment, and left out where it never does", async () => {
-    const { engine, build } = engineWith("shop");
-    delete engine.images["app:1"];
-    const all = [...services, { name: "gone", image: "gone:1" }];
-    const asked: string[] = [];
-    const again = (left: readonly { readonly name: string }[]) => {
-      asked.push(left.map(({ name }) => name).join(" "));
-      return Promise.resolve(build("shop"));
-    };
-    assert.deepEqual(await builtImages(engine, key, all, again, signal), { web: "sha256:shop" });
-    assert.deepEqual(asked.slice(0, 2), ["web gone", "gone"]);
-  });
-
-  it("are refused where another project builds one of that name each time", async () => {
-    let times = 0;
-    const again = () => Promise.resolve(void times++);
-    await assert.rejects(
-      builtImages(engineWith("other").engine, key, services, again, signal),
-      (error) => isStackwrightError(error, "conflict") && /app:1.*for other/.test(error.message),
-    );
-    assert.equal(times, 7);
   });
 });
 
@@ -108,7 +133,7 @@ describe("keepImages()", () => {
         { id: "sha256:1", tags: ["app:1", keptName("sha256:1")], ...none },
         { id: "sha256:2", tags: [keptName("sha256:2")], ...none },
       ]);
-    await letNamedGo({ engine, log: createRecordingLog() }, ids, signal);
+    await letNamedGo({ engine, log: createRecordingLog() }, isKeptName, signal);
     assert.deepEqual(engine.calls.slice(2), [`remove image ${keptName("sha256:1")}`]);
   });
 });

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { servicesOf, textsOf } from "../../../src/compose/mod.ts";
+import type { ComposeCall } from "../../../src/deploy/mod.ts";
 import { errors } from "../../../src/model/mod.ts";
 import { createImages } from "../../../src/prepare/mod.ts";
 import { noMeter, systemFiles } from "../../../src/system/mod.ts";
@@ -14,16 +16,8 @@ describe("names of images after a failed build", () => {
   it("lead to what they did, but for those that another stack's build gave meanwhile", async () => {
     const engine = createMemoryEngine();
     engine.images = { "old:1": "sha256:old", "taken:1": "sha256:old", "gone:1": "sha256:old" };
-    const built: Readonly<Record<string, string>> = {
-      "sha256:ours": "shop",
-      "sha256:theirs": "other",
-    };
-    engine.imageLabels = (id) => {
-      const project = built[id];
-      return Promise.resolve(
-        project === undefined ? {} : { "com.docker.compose.project": project },
-      );
-    };
+    // Whoever takes a name may give its image our labels, too.
+    engine.imageLabels = () => Promise.resolve({ "com.docker.compose.project": "shop" });
     engine.removeImage = (name) => {
       delete engine.images[name];
       return Promise.resolve();
@@ -32,8 +26,13 @@ describe("names of images after a failed build", () => {
     const parts: Partial<Parts> = {
       engine,
       compose: {
-        build: () => {
+        build: ({ model = {} }: ComposeCall) => {
+          const tags = names.flatMap((_, index) => {
+            const { build } = servicesOf(model)[`service-${index}`] ?? {};
+            return textsOf((build as { tags?: unknown }).tags);
+          });
           engine.images = {
+            ...Object.fromEntries(tags.map((tag) => [tag, "sha256:ours"])),
             "old:1": "sha256:ours",
             "taken:1": "sha256:theirs",
             "new:1": "sha256:ours",
@@ -55,6 +54,11 @@ describe("names of images after a failed build", () => {
       call: {
         project: { name: "shop", directory: "/", files: [], envFiles: [], profiles: [] },
         variables: {},
+        model: {
+          services: Object.fromEntries(
+            names.map((image, index) => [`service-${index}`, { image, build: { context: "." } }]),
+          ),
+        },
       },
       timeoutSeconds: 60,
       progress: () => {},
@@ -69,5 +73,6 @@ describe("names of images after a failed build", () => {
       undefined,
       "sha256:theirs",
     ]);
+    assert.deepEqual(Object.keys(now).filter((name) => name.includes("kept")), []);
   });
 });

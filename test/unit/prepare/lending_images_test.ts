@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackKey } from "../../../src/model/mod.ts";
 import { lendingImages } from "../../../src/prepare/lending_images.ts";
-import { UNTOUCHED_IMAGES, type WantedImages } from "../../../src/prepare/images.ts";
+import { UNTOUCHED_IMAGES } from "../../../src/prepare/images.ts";
+import type { WantedImages } from "../../../src/prepare/wanted_images.ts";
 import { Shares } from "../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 
@@ -18,7 +19,7 @@ describe("lendingImages()", () => {
     const held = new Promise<boolean>((resolve) => end = () => resolve(true));
     const build = (name: string) => {
       const images = lendingImages(
-        { ...UNTOUCHED_IMAGES, build: () => held },
+        { ...UNTOUCHED_IMAGES, build: () => held.then(() => ({})) },
         shares.lender(SLOT, "acme/shop", SIGNAL),
       );
       const wanted: WantedImages = {

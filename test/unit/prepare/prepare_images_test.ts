@@ -47,7 +47,7 @@ describe("prepareImages()", () => {
       signal,
     );
   };
-  const fetched = { ...UNTOUCHED_IMAGES, build: () => Promise.resolve(true) };
+  const fetched = { ...UNTOUCHED_IMAGES, build: () => Promise.resolve({}) };
 
   it("refuses a hook by the image that its release runs", async () => {
     await assert.rejects(prepare(fetched, { forceImagePull: true }), TELLING);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sideImages } from "../../../src/compose/mod.ts";
 import { type ReleaseService, stackKey } from "../../../src/model/mod.ts";
-import type { WantedImages } from "../../../src/prepare/images.ts";
+import type { WantedImages } from "../../../src/prepare/wanted_images.ts";
 import {
   imagesToRecord,
   pullSideImages,
@@ -142,8 +142,17 @@ describe("imagesToRecord()", () => {
 
   it("is what names mean for containers that are made, and what they ran for those that stay", async () => {
     const release = { services: ["web", "db", "new"].map(service) };
-    assert.deepEqual(await imagesToRecord(engine, { release, services, ran }, never), {
+    assert.deepEqual(await imagesToRecord(engine, { release, services, ran, known: {} }, never), {
       "web/tool:1": "sha256:now",
+      "db/tool:1": "sha256:then",
+    });
+  });
+
+  it("is what the containers are made with, wherever names lead by then", async () => {
+    const release = { services: ["web", "db"].map(service) };
+    const known = { "web/tool:1": "sha256:built", "db/tool:1": "sha256:built" };
+    assert.deepEqual(await imagesToRecord(engine, { release, services, ran, known }, never), {
+      "web/tool:1": "sha256:built",
       "db/tool:1": "sha256:then",
     });
   });
@@ -151,15 +160,21 @@ describe("imagesToRecord()", () => {
   it("leaves out what cannot be looked at: the rollout has begun, and says what is wrong", async () => {
     const release = { services: ["web", "db"].map(service) };
     const away = { imageId: () => Promise.reject(new Error("engine is away")) };
-    assert.deepEqual(await imagesToRecord(away, { release, services, ran }, never), {
+    assert.deepEqual(await imagesToRecord(away, { release, services, ran, known: {} }, never), {
       "db/tool:1": "sha256:then",
     });
     const ended = AbortSignal.abort(new Error("ended"));
-    await assert.rejects(imagesToRecord(away, { release, services, ran }, ended), /ended/);
+    await assert.rejects(
+      imagesToRecord(away, { release, services, ran, known: {} }, ended),
+      /ended/,
+    );
   });
 
   it("is nothing for a swarm", async () => {
     const release = { services: [service("web")], swarm: {} };
-    assert.deepEqual(await imagesToRecord(engine, { release, services, ran }, never), {});
+    assert.deepEqual(
+      await imagesToRecord(engine, { release, services, ran, known: {} }, never),
+      {},
+    );
   });
 });

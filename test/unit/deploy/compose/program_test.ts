@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { Compose, type ComposeCall } from "../../../../src/deploy/mod.ts";
-import { isStackwrightError, StackwrightError } from "../../../../src/model/mod.ts";
+import { builtNames, isStackwrightError, StackwrightError } from "../../../../src/model/mod.ts";
 import {
   type Command,
   type CommandResult,
@@ -383,6 +383,15 @@ describe("Compose and the programs it runs", () => {
       ]);
     });
   }
+
+  it("does not tell the names by which it is known what a build has made", async () => {
+    const name = `${builtNames("shop")}0123456789abcdef`;
+    const { compose, log } = scripted({ stderr: `#8 naming to docker.io/${name} done` });
+    await compose.build(CALL, BUILD, SIGNAL);
+    assert.deepEqual(log.lines.map(({ message }) => message), [
+      "#8 naming to docker.io/stackwright/kept:built-… done",
+    ]);
+  });
 
   it("does not take what follows the dollar of a password for the name of a variable", async () => {
     for (const name of ["w0rdXyz", "Canary", "canary4", "x-y"]) {

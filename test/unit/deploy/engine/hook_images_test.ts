@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackKey } from "../../../../src/model/mod.ts";
-import { requirePlainHooks } from "../../../../src/deploy/engine/hook_images.ts";
+import { requirePlainHooks, withKnownMounts } from "../../../../src/deploy/engine/hook_images.ts";
 
 describe("requirePlainHooks()", () => {
   const judged = async (hook: Record<string, unknown>, labels: Record<string, string>) => {
@@ -92,5 +92,25 @@ describe("requirePlainHooks()", () => {
     assert.deepEqual(await judged(false), model);
     const message = /image gone of a pre_start hook of service web is not on the engine/;
     await assert.rejects(judged(true), { code: "pull_failed", message });
+  });
+});
+
+describe("withKnownMounts()", () => {
+  it("mounts the images that are known, of services alone that know them", () => {
+    const mount = (source: string, type = "image") => ({ type, source, target: "/files" });
+    const model = (...sources: string[]) => ({
+      services: {
+        web: {
+          image: "web:1",
+          volumes: [...sources.map((each) => mount(each)), mount("x", "volume")],
+        },
+        db: { image: "db:1", volumes: [mount("tool:1")] },
+      },
+    });
+    const images = { web: "sha256:web", "web/tool:1": "sha256:tool", "web/x": "sha256:x" };
+    assert.deepEqual(
+      withKnownMounts(model("tool:1", "web:1", "other:1"), images),
+      model("sha256:tool", "sha256:web", "other:1"),
+    );
   });
 });
