@@ -31,17 +31,20 @@ const OF_SWARM = ["com.docker.swarm.", "com.docker.stack."];
  * Refuses images of hooks (`pre_start`) with labels by which Stackwright tells what a container is:
  * compose gives a hook's container few labels, so it would have these from its image, and pass for
  * a service's container, or a run of a job. Asks about images that are on the engine, by their ids:
- * returns the model in which hooks have these, since another stack may move the names meanwhile.
+ * returns the model in which hooks have these, since another stack may move the names meanwhile. An image that
+ * names a project, as all do that compose builds, has what `mark` returns: nothing else tells a hook that is
+ * left of it from what a person runs of it.
  *
- * Throws `unsupported`, and `pull_failed` for an image that is not there where `all` have to be.
+ * Throws `unsupported`, and with `mark` `pull_failed` for an image that is not there.
  */
 export async function requirePlainHooks(
   engine: Pick<Engine, "imageId" | "imageLabels">,
   { key, model }: Pick<Release, "key" | "model">,
   services: readonly Pick<ReleaseService, "name" | "image">[],
   signal: AbortSignal,
-  { all = false, images = {} }: {
-    readonly all?: boolean;
+  { mark, images = {} }: {
+    /** Gives an image of hooks that run now a name of ours, and returns that. */
+    readonly mark?: (id: string) => Promise<string>;
     /** Ids that are known by the names of `NamedImage`: these count, wherever names lead. */
     readonly images?: Readonly<Record<string, string>>;
   } = {},
@@ -54,11 +57,13 @@ export async function requirePlainHooks(
       const image = textAt(hook, "image") || ofService;
       const known = own(images, nameOfImage({ name, image: ofService }, image));
       const id = await engine.imageId(known ?? image, signal);
-      if (all && id === undefined) throw missing({ key, name, image });
+      if (mark !== undefined && id === undefined) throw missing({ key, name, image });
       const labels = id === undefined ? {} : await engine.imageLabels(id, signal);
       const telling = Object.keys(labels ?? {}).find(isTelling);
       if (telling !== undefined) throw telltale({ key, name, image, telling });
-      hooks.push(id === undefined ? hook : { ...hook, image: id });
+      const isMarked = id !== undefined && labels?.[COMPOSE_LABELS.project] !== undefined;
+      const judgedAs = isMarked && mark !== undefined ? await mark(id) : id;
+      hooks.push(judgedAs === undefined ? hook : { ...hook, image: judgedAs });
     }
     if (hooks.length > 0) judged.set(name, { ...definition, pre_start: hooks });
   }

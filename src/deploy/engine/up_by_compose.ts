@@ -1,4 +1,4 @@
-import type { ComposeModel } from "../../model/mod.ts";
+import { type ComposeModel, keptName } from "../../model/mod.ts";
 import type { Backend, ComposeStarts } from "../backend.ts";
 import { imageReference, objectsAt, serviceOf } from "../../compose/mod.ts";
 import { observe } from "../observe.ts";
@@ -49,7 +49,11 @@ async function withJudgedHooks(
 ): Promise<ComposeModel> {
   const { model = {} } = call;
   const hooked = services.map((name) => ({ name, image: imageReference(model, name) }));
-  return await requirePlainHooks(engine, { key, model }, hooked, signal, { all: true, images });
+  const mark = async (id: string) => {
+    await engine.tagImage(id, keptName(id), signal);
+    return keptName(id);
+  };
+  return await requirePlainHooks(engine, { key, model }, hooked, signal, { mark, images });
 }
 
 /**

@@ -73,15 +73,26 @@ describe("clearHalfReplaced()", () => {
     const { [COMPOSE_LABELS.number]: _number, ...rest } = web.labels;
     const labels = { ...rest, [COMPOSE_LABELS.version]: "5.5.0" };
     const hook = { ...web, id: "hook", name: "beautiful_easley", labels };
-    const images: readonly [string, Readonly<Record<string, string>> | undefined, string[]][] = [
-      ["removes a hook that compose left behind", {}, ["remove hook with volumes"]],
-      ["keeps what has them from its image, with its volumes", labels, []],
-      ["keeps what is made of an image that tells nothing any more", undefined, []],
+    const goes = ["remove hook with volumes"];
+    const ours = "stackwright/kept:1234";
+    const images: readonly [
+      string,
+      Readonly<Record<string, string>> | undefined,
+      string,
+      string[],
+    ][] = [
+      ["removes a hook that compose left behind", {}, "sha256:1", goes],
+      ["removes one of an image that was built, which our name of it tells", labels, ours, goes],
+      ["keeps what has them from its image, with its volumes", labels, "shop-web", []],
+      ["keeps what was made by the id of such an image", labels, "sha256:1", []],
+      ["keeps what is made of an image that tells nothing any more", undefined, "shop-web", []],
     ];
-    for (const [title, ofImage, calls] of images) {
+    for (const [title, ofImage, image, calls] of images) {
       it(title, async () => {
         const engine = createMemoryEngine([web, hook]);
         engine.imageLabels = () => Promise.resolve(ofImage);
+        const recipe = { id: "hook", name: hook.name, runs: true, labels, imageId: "sha256:1" };
+        engine.containerRecipe = () => Promise.resolve({ ...recipe, body: { Image: image } });
         const signal = new AbortController().signal;
         const { containers } = await clearHalfReplaced(engine, stackKey("", "shop"), signal);
         assert.deepEqual(containers.map(({ id }) => id), [web.id]);

@@ -47,6 +47,25 @@ describe("requirePlainHooks()", () => {
     });
   });
 
+  it("has images that name a project by a name of ours where they run now", async () => {
+    const hooks = [{}, { image: "hook" }];
+    const model = { services: { web: { image: "web", pre_start: hooks } } };
+    const engine = {
+      imageId: (image: string) => Promise.resolve(`id of ${image}`),
+      imageLabels: (id: string) =>
+        Promise.resolve(id === "id of web" ? { "com.docker.compose.project": "shop" } : {}),
+    };
+    const release = { key: stackKey("", "shop"), model };
+    const services = [{ name: "web", image: "web" }];
+    const { signal } = new AbortController();
+    const mark = (id: string) => Promise.resolve(`ours: ${id}`);
+    const told = await requirePlainHooks(engine, release, services, signal, { mark });
+    const ran = ["ours: id of web", "id of hook"];
+    assert.deepEqual(told, {
+      services: { web: { image: "web", pre_start: ran.map((image) => ({ image })) } },
+    });
+  });
+
   it("judges hooks of a service whose name objects have, too", async () => {
     const web = { image: "web", pre_start: [{ image: "hook" }] };
     const model = { services: Object.fromEntries([["__proto__", web], ["db", { image: "db" }]]) };
@@ -87,8 +106,11 @@ describe("requirePlainHooks()", () => {
     const model = { services: { web: { image: "web", pre_start: [{ image: "gone" }] } } };
     const release = { key: stackKey("", "shop"), model };
     const services = [{ name: "web", image: "web" }];
-    const judged = (all: boolean) =>
-      requirePlainHooks(engine, release, services, new AbortController().signal, { all });
+    const mark = (id: string) => Promise.resolve(id);
+    const judged = (all: boolean) => {
+      const { signal } = new AbortController();
+      return requirePlainHooks(engine, release, services, signal, all ? { mark } : {});
+    };
     assert.deepEqual(await judged(false), model);
     const message = /image gone of a pre_start hook of service web is not on the engine/;
     await assert.rejects(judged(true), { code: "pull_failed", message });
