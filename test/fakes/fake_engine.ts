@@ -183,7 +183,9 @@ function addImage(state: EngineState, reference: string, options: ImageOptions):
   const tag = shortReference(reference);
   const image = imageOf(tag, options.content, options.labels);
   const where = options.where ?? "both";
-  if (where !== "registry") take(state, image, tag);
+  if (where !== "registry") {
+    take(state, where === "engine" ? { ...image, isLocal: true } : image, tag);
+  }
   if (where !== "engine") state.registry.set(tag, image);
   if (options.onStart !== undefined) state.behaviours.set(tag, options.onStart);
   return image.id;

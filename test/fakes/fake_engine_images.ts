@@ -102,7 +102,7 @@ export function imageOf(
 function build({ state, query }: RouteRequest): RouteAnswer {
   const [tag = "", ...others] = query.getAll("t").map(shortReference);
   const labels = JSON.parse(query.get("labels") ?? "{}") as Record<string, string>;
-  const image = imageOf(tag, query.get("remote") ?? "", labels);
+  const image = { ...imageOf(tag, query.get("remote") ?? "", labels), isLocal: true };
   for (const each of [tag, ...others]) take(state, image, each);
   return { status: 200, json: { stream: `Successfully tagged ${tag}` } };
 }

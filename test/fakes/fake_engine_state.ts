@@ -30,6 +30,8 @@ export interface FakeImage {
   readonly tags: Set<string>;
   readonly labels: Readonly<Record<string, string>>;
   readonly created: Date;
+  /** Whether it was made here, so that it has no digests of a registry. */
+  readonly isLocal?: boolean;
 }
 
 /** A connection of a container to a network. */

@@ -152,6 +152,7 @@ export function inspectedImage(image: FakeImage): JsonRecord {
 }
 
 function repoDigests(image: FakeImage): string[] {
+  if (image.isLocal === true) return [];
   return [...image.tags].map((tag) => `${tag.replace(/:[^/:]+$/, "")}@${manifestDigest(image)}`);
 }
 

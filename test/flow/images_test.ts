@@ -27,60 +27,69 @@ async function makeImage(world: World, tag: string): Promise<string> {
   return reference;
 }
 
+/** An image that only a registry has, so that stacks pull it. */
+function offerImage(world: World, tag: string): string {
+  const reference = `registry.test/${world.stack}:${tag}`;
+  world.fake?.addImage(reference, { where: "registry" });
+  return reference;
+}
+
 const exists = async (world: World, reference: string) =>
   await world.engine.imageId(reference, never) !== undefined;
 
+const use = (image: string) => ({ "compose.yaml": composeFile({ web: service({ image }) }) });
+
+describe("images that a stack pulled", () => {
+  it("are removed by prune_images where a release replaced them, not where others use them", () =>
+    inWorld("fake", async (world) => {
+      const [one = "", two = "", three = ""] = ["1", "2", "3"].map((tag) => offerImage(world, tag));
+      await commit(world, use(one));
+      await pollTo(world, "succeeded");
+      await commit(world, use(two));
+      await pollTo(world, "succeeded");
+      assert.equal(await exists(world, one), false, "the replaced image");
+
+      const user = (await docker(world, "create", two, "true")).trim();
+      await commit(world, use(three));
+      await pollTo(world, "succeeded");
+      assert.equal(await exists(world, two), true, "the image of a stopped container");
+      await docker(world, "rm", user);
+    }, KEEP_NONE));
+
+  it("are kept of as many previous releases as RELEASE_IMAGE_RETENTION says", () =>
+    inWorld("fake", async (world) => {
+      const tags = ["1", "2", "3"].map((tag) => offerImage(world, tag));
+      for (const image of tags) {
+        await commit(world, use(image));
+        await pollTo(world, "succeeded");
+      }
+      const kept = await Promise.all(tags.map((each) => exists(world, each)));
+      assert.deepEqual(kept, [false, true, true]);
+    }, { RELEASE_IMAGE_RETENTION: "1" }));
+
+  it("stay with prune_images: false", () =>
+    inWorld("fake", async (world) => {
+      const [one = "", two = ""] = ["1", "2"].map((tag) => offerImage(world, tag));
+      await commit(world, use(one), { prune_images: false });
+      await pollTo(world, "succeeded");
+      await commit(world, use(two), { prune_images: false });
+      await pollTo(world, "succeeded");
+      assert.equal(await exists(world, one), true);
+    }, KEEP_NONE));
+});
+
 for (const engine of await decidingEngine()) {
-  describe(`images on the ${engine} engine`, () => {
-    it("prune_images removes the image a release replaced, not one that others use", () =>
+  describe(`an image that a person made, on the ${engine} engine`, () => {
+    it("stays when a stack that used it needs it no more: the stack has neither pulled nor built it", () =>
       inWorld(engine, async (world) => {
-        const [one, two, three] = [
-          await makeImage(world, "1"),
-          await makeImage(world, "2"),
-          await makeImage(world, "3"),
-        ];
-        const use = (image: string) => ({
-          "compose.yaml": composeFile({ web: service({ image }) }),
-        });
-        await commit(world, use(one));
+        const image = await makeImage(world, "1");
+        await commit(world, use(image));
         await pollTo(world, "succeeded");
-        await commit(world, use(two));
+        await commit(world, use(IMAGE));
         await pollTo(world, "succeeded");
-        assert.equal(await exists(world, one), false, "the replaced image");
-
-        const user = (await docker(world, "create", two, "true")).trim();
-        await commit(world, use(three));
+        await commit(world, use(await makeImage(world, "2")));
         await pollTo(world, "succeeded");
-        assert.equal(await exists(world, two), true, "the image of a stopped container");
-        await docker(world, "rm", user);
-      }, KEEP_NONE));
-
-    it("RELEASE_IMAGE_RETENTION keeps the images of as many previous releases", () =>
-      inWorld(engine, async (world) => {
-        const tags = [
-          await makeImage(world, "1"),
-          await makeImage(world, "2"),
-          await makeImage(world, "3"),
-        ];
-        for (const image of tags) {
-          await commit(world, { "compose.yaml": composeFile({ web: service({ image }) }) });
-          await pollTo(world, "succeeded");
-        }
-        const kept = await Promise.all(tags.map((each) => exists(world, each)));
-        assert.deepEqual(kept, [false, true, true]);
-      }, { RELEASE_IMAGE_RETENTION: "1" }));
-
-    it("prune_images: false keeps the replaced image", () =>
-      inWorld(engine, async (world) => {
-        const [one, two] = [await makeImage(world, "1"), await makeImage(world, "2")];
-        const use = (image: string) => ({
-          "compose.yaml": composeFile({ web: service({ image }) }),
-        });
-        await commit(world, use(one), { prune_images: false });
-        await pollTo(world, "succeeded");
-        await commit(world, use(two), { prune_images: false });
-        await pollTo(world, "succeeded");
-        assert.equal(await exists(world, one), true);
+        assert.equal(await exists(world, image), true);
       }, KEEP_NONE));
   });
 }
@@ -89,10 +98,9 @@ describe("images that another stack needs", () => {
   it("stay when the stack that ran them last is pruned, while another may go back to them", () =>
     inWorld("fake", async (world) => {
       const other = `${world.stack}-b`;
-      const [one = "", ...more] = await Promise.all(
-        ["1", "2", "3", "4"].map((tag) => makeImage(world, tag)),
+      const [one = "", two = "", three = "", four = ""] = ["1", "2", "3", "4"].map((tag) =>
+        offerImage(world, tag)
       );
-      const [two = "", three = "", four = ""] = more;
       const deploy = async (a: string, b: string) => {
         const file = (image: string) => composeFile({ web: service({ image }) });
         await world.repository.commit({

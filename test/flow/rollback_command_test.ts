@@ -257,6 +257,7 @@ describe("stackwright rollback and the registry", () => {
       await commit(world, shop("4"));
       await pollTo(world, "succeeded");
       const running = await ids(world);
+      await docker(world, "image", "rm", "registry.test/gone:1");
       const { err } = await commandTo(world, 1, ["rollback", world.stack]);
       assert.match(err, /docker compose pull failed/);
       assert.deepEqual(await ids(world), running);

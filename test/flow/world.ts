@@ -307,7 +307,9 @@ async function removeProjects(engine: EngineClient, stack: string): Promise<void
     await engine.removeVolume(each.name, never);
   }
   for (const each of await engine.listImages(never)) {
-    const tags = each.tags.filter((tag) => tag.startsWith(`${stack}-`));
+    const isOurs = (tag: string) =>
+      tag.startsWith(`${stack}-`) || mine(each) && tag.startsWith("stackwright/kept:");
+    const tags = each.tags.filter(isOurs);
     for (const tag of tags) await engine.removeImage(tag, never);
     if (tags.length === 0 && mine(each)) await engine.removeImage(each.id, never);
   }

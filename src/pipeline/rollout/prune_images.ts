@@ -5,6 +5,7 @@ import {
   familiarName,
   formatStackKey,
   imagesOf,
+  isKeptName,
   messageOf,
   type NamedImage,
   type StackKey,
@@ -18,8 +19,8 @@ const PAGE = 8;
 
 /**
  * Removes the images that the now deployed release replaced in a stack, and those kept for releases
- * beyond the retention. Images that a release of any stack needs stay. `replaced` are the ids of
- * the images that ran. Only warns, so that a healthy release does not fail by it.
+ * beyond the retention. Images that a release of any stack needs stay, and so do those that a person made or
+ * loaded. `replaced` are the ids of the images that ran. Only warns, so that a healthy release does not fail by it.
  */
 export async function pruneImages(
   parts: PipelineParts,
@@ -38,7 +39,7 @@ export async function pruneImages(
     const lately = ledger.history(key, PAGE).flatMap((each) => ledger.services(each));
     if (former.length === 0 && !lately.some(({ builds }) => builds)) return;
     const present = await engine.listImages(signal);
-    const ids = new Set(present.map((each) => each.id));
+    const ids = new Set(present.filter((each) => canComeAgain(key, each)).map(({ id }) => id));
     const after = await observe(engine, { key }, signal);
     const running = new Set(after.containers.map((each) => each.imageId));
     const candidates = [...former, ...keptFor(key, present)]
@@ -47,7 +48,7 @@ export async function pruneImages(
     const retention = { retention: options.imageRetention };
     const kept = await neededImages(ledger, present, retention, signal);
     const goes = candidates.filter((id) => !kept.has(id));
-    const own = await ownNames(parts, good, signal);
+    const own = await ownNames(parts, key, good, signal);
     await removeUnusedImages(engine, { key, images: goes, ownNames: own }, signal);
   } catch (error) {
     signal.throwIfAborted();
@@ -57,24 +58,38 @@ export async function pruneImages(
 }
 
 /** Images built for a stack, even those that were never released. */
-function keptFor({ name }: StackKey, present: readonly ImageSummary[]): string[] {
+function keptFor(key: StackKey, present: readonly ImageSummary[]): string[] {
+  return present.filter((each) => isBuiltFor(key, each)).map(({ id }) => id);
+}
+
+function isBuiltFor({ name }: StackKey, { tags }: Pick<ImageSummary, "tags">): boolean {
   const start = builtNames(name);
-  return present.filter(({ tags }) => tags.some((tag) => tag.startsWith(start)))
-    .map(({ id }) => id);
+  return tags.some((tag) => tag.startsWith(start));
 }
 
 /**
- * The image names, as engines list them, in the releases whose images are kept and in a few before.
- * Pruning takes away no other names: an image with a name that only older releases used stays.
+ * Whether nobody loses an image with its removal: it was built for the stack, or comes from a registry, or
+ * nobody names it any more. Any author may use, for one release, what a person built or loaded for something
+ * else. Containerd's store gives digests to all images: there, only what a stack uses is told from it.
+ */
+function canComeAgain(key: StackKey, image: ImageSummary): boolean {
+  return isBuiltFor(key, image) || image.digests.length > 0 || image.tags.every(isKeptName);
+}
+
+/**
+ * The image names, as engines list them, in the releases whose images are kept and in a few before, and in
+ * those that failed lately. Pruning takes away no other names: an image with a name that only older releases used stays.
  */
 async function ownNames(
   { ledger, options }: Pick<PipelineParts, "ledger" | "options">,
+  key: StackKey,
   good: readonly RecordedRelease[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   const pauses = createPauses(1);
-  for (const release of good.slice(0, options.imageRetention + 1 + PAGE)) {
+  const bad = ledger.history(key, PAGE).filter(({ status }) => status !== "deployed");
+  for (const release of [...good.slice(0, options.imageRetention + 1 + PAGE), ...bad]) {
     signal.throwIfAborted();
     const named = ledger.services(release).flatMap(imagesOf);
     for (const { image } of named) names.add(familiarName(image));
@@ -114,7 +129,7 @@ export async function imagesToRemove(
       ...releases.flatMap(({ images }) => Object.values(images)),
       ...keptFor(key, present),
     ],
-    ...(good.length === 0 ? {} : { ownNames: await ownNames(parts, good, signal) }),
+    ...(good.length === 0 ? {} : { ownNames: await ownNames(parts, key, good, signal) }),
     keptImages: await imagesOfOthers(parts, key, signal),
   };
 }

@@ -56,18 +56,23 @@ export const ROLLOUT_ROWS: readonly Row[] = [
     ) => ({
       files: {
         [CONFIG]: config(`prune_images: ${number !== 3}`),
-        "compose.yaml": composeFile({ web: service({ image: `{{stack}}-app:${number}` }) }),
+        "compose.yaml": composeFile({
+          web: service({ image: `registry.test/{{stack}}-app:${number}` }),
+        }),
       },
       before: ({ world, stack }) => {
-        world.fake?.addImage(`${stack}-app:${number}`, { where: "engine" });
+        world.fake?.addImage(`registry.test/${stack}-app:${number}`, { where: "registry" });
       },
       status: "succeeded",
       see: async ({ world, stack }) => {
         const there = Object.keys(world.fake?.images() ?? {}).filter((name) =>
-          name.startsWith(`${stack}-app`)
+          name.startsWith(`registry.test/${stack}-app`)
         );
         await Promise.resolve();
-        assert.deepEqual(there.sort(), expected.map((each) => `${stack}-app:${each}`));
+        assert.deepEqual(
+          there.sort(),
+          expected.map((each) => `registry.test/${stack}-app:${each}`),
+        );
       },
     })),
   },
