@@ -137,8 +137,7 @@ async function withOwnStops(
     const other = { ...key, name };
     const observed = await observeAnyway(parts, other, signal);
     const isThere = observed.containers.length > 0;
-    const isKnown = recordedOwner(parts.ledger, other) !== undefined;
-    const beside = isKnown ? [] : await ownersElsewhere(parts, { key: other, isThere }, signal);
+    const beside = await ownersElsewhere(parts, { key: other, isThere }, signal);
     const elsewhere = beside.map(({ owner }) => owner);
     seen.set(name, { ...saidBy(parts.ledger, other, observed), elsewhere });
   }
@@ -150,8 +149,8 @@ async function withOwnStops(
   const owner = whose(project);
   throw errors.conflict(
     `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
-      "what is deployed from its own source: take that out of stop_services, or deploy both from one " +
-      "repository",
+      "what is deployed from its own source, by its own context: take that out of stop_services, or deploy " +
+      "both from one repository by one context",
   );
 }
 

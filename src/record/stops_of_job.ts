@@ -1,4 +1,5 @@
 import { formatOwner, type StackKey, type StackOwner } from "../model/mod.ts";
+import { deployedBy, type DeploymentsOfLedger } from "./deployed_by.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RecordedOwner } from "./owners.ts";
 import { otherOwner, recordedOwner } from "./recorded_owner.ts";
@@ -8,7 +9,7 @@ import { otherOwner, recordedOwner } from "./recorded_owner.ts";
  * {@link whoseStop} alone, since others' deployments must not wait. Sorted by their names.
  */
 export function locksOfJob(
-  ledger: Pick<Ledger, "owners" | "current" | "history">,
+  ledger: DeploymentsOfLedger & Pick<Ledger, "history">,
   key: StackKey,
   stops: readonly { readonly project: string }[],
 ): StackKey[] {
@@ -34,11 +35,14 @@ export interface OthersSay {
  * engine, which may lie, and its containers. These also tell of a stack with an owner: another manager's
  * containers may have come under its name.
  *
+ * Nor may it stop what another context of its engine deploys, be that its own source: it holds the locks of its own
+ * context alone, so deployments, events and polls of that one would start it again beside the job.
+ *
  * A configuration may deploy other repositories. Their jobs stop what is deployed from the same one,
  * since their authors are not the configuration's; the repository is returned where that differs.
  */
 export function whoseStop(
-  ledger: Pick<Ledger, "owners" | "current" | "history">,
+  ledger: DeploymentsOfLedger & Pick<Ledger, "history">,
   key: StackKey,
   project: string,
   { anothers, elsewhere = [] }: OthersSay = {},
@@ -54,7 +58,18 @@ export function whoseStop(
     const theirs = repositoryOf(ledger, { ...key, name: project }, owner);
     if (!mayStopAll && theirs !== from) return theirs;
   }
-  return anothers?.(here ?? (mayStopAll ? own : undefined));
+  const by = byOtherContext(ledger, { ...key, name: project }, own);
+  return by ?? anothers?.(here ?? (mayStopAll ? own : undefined));
+}
+
+/** Words for an owner's stack that another context of its engine deploys; `undefined` where its own one does. */
+export function byOtherContext(
+  ledger: DeploymentsOfLedger,
+  key: StackKey,
+  owner: StackOwner | undefined,
+): string | undefined {
+  const context = deployedBy(ledger, key, owner);
+  return context && `the same source by context ${context}, which leads to the same engine`;
 }
 
 /** The repository that a stack is deployed from; its owner's own one while no release is known. */

@@ -10,7 +10,7 @@ import {
   type StackOwner,
 } from "../../model/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
-import { recordedOwner } from "../../record/mod.ts";
+import { byOtherContext, recordedOwner } from "../../record/mod.ts";
 import { fullReference, surelySameRepository } from "../../source/mod.ts";
 import { createPauses } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
@@ -42,17 +42,22 @@ export async function warnOfForeignStops(
     await pauses.after(1);
     const owner = recordedOwner(ledger, { ...key, name: project });
     if (owner === undefined) seen ??= await othersByLabels(parts, asked, signal);
-    const from = owner === undefined
+    const others = owner === undefined
       ? seen?.get(project)
       : isSameOwner(owner, asked)
       ? undefined
       : formatOwner(owner);
+    const elsewhere = byOtherContext(ledger, { ...key, name: project }, asked);
+    const from = others ?? elsewhere;
     if (from === undefined || ++found > MOST_TOLD) continue;
-    const when = owner === undefined ? " once Stackwright has deployed that" : "";
+    const when = owner === undefined && others !== undefined
+      ? " once Stackwright has deployed that"
+      : "";
     const text =
       `service ${fewOf(services, MOST_TOLD)}: its job stops services of ${project}, which ` +
       `runs from ${from}: its runs are refused${when}, since a job stops what is deployed from its ` +
-      "own source; take that out of stop_services, or deploy both from one repository";
+      "own source, by its own context; take that out of stop_services, or deploy both from one " +
+      "repository by one context";
     log.warning(text, about);
   }
   if (found <= MOST_TOLD) return;

@@ -63,6 +63,28 @@ describe("whoseStop() where another manager's containers came under a name", () 
   });
 });
 
+describe("whoseStop() where contexts lead to one engine", () => {
+  it("names the other context that deploys a stack, whose locks a job does not hold", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    for (const key of [JOB, stackKey("same", "shop"), stackKey("nas", "blog")]) {
+      ledger.owners.settle(key, MAIN);
+      const base = releaseOf(key, key.name);
+      const source = { ...base.revision.source, name: MAIN.source };
+      ledger.succeed(
+        ledger.beginDeploy({ ...base, revision: { ...base.revision, source } }),
+        {},
+        "",
+      );
+    }
+    for (const [context, id] of [["default", "a"], ["same", "a"], ["nas", "b"]] as const) {
+      ledger.owners.noteEngine(context, { id, cluster: "" });
+    }
+    assert.match(whoseStop(ledger, JOB, "shop") ?? "", /^the same source by context same/);
+    assert.equal(whoseStop(ledger, JOB, "blog"), undefined);
+    assert.deepEqual(locksOfJob(ledger, JOB, [{ project: "shop" }]), [JOB]);
+  });
+});
+
 describe("otherOwner()", () => {
   it("tells who refuses a stack: its owner, and who contests it, also where no branch is asked for", () => {
     const contested = { ...MAIN, reference: "refs/heads/dev", context: "alias" };
