@@ -63,6 +63,8 @@ function recordForgotten(ledger: ForgetParts["ledger"], key: StackKey, isThere: 
   // Volumes that an attempt made may be there: nobody else gets them under this name.
   const keepsOwner = isThere && ledger.history(key, 1).length > 0;
   ledger.destroyed(ledger.beginDestroy(key, {}), message, { keepsOwner });
+  // What a job has stopped there is started by nobody any more; by a context that is there, at the run's end.
+  if (!isThere) ledger.stoppedByJobs.remove(key);
   ledger.decisions.add(key, {
     trigger: "project",
     origin: "manual",

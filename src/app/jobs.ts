@@ -1,6 +1,6 @@
 import { type JobFacts, jobLane } from "../api/mod.ts";
 import { readJobLabels } from "../config/mod.ts";
-import { calledJobs, findJobs, type FoundJob, lastLines } from "../deploy/mod.ts";
+import { calledJobs, findJobs, type FoundJob, lastLines, notedJob } from "../deploy/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
 import {
   DEFAULT_CONTEXT,
@@ -209,7 +209,13 @@ class JobBoard {
     const isManager = hasSwarmFeatures && (await client.info(signal)).swarm === "manager";
     const of = stack === undefined ? undefined : { project: stack };
     const all = await findJobs(client, { context, isManager, of }, signal);
-    const found = await calledJobs(ledger, all);
+    const called = await calledJobs(ledger, all);
+    // What a job had stopped that nobody can find any more is to be started all the same.
+    const known = new Set(called.map(({ key, service }) => nameOfJob({ key, service })));
+    const left = ledger.stoppedByJobs.all(context, stack).filter((run) =>
+      !known.has(nameOfJob(run))
+    );
+    const found = [...called, ...left.map(notedJob)];
     const names = new Set(found.map(({ key, service }) => nameOfJob({ key, service })));
     for (const name of this.#codes.keys()) {
       if (isJobOf(name, stack) && !names.has(name)) this.#codes.delete(name);
@@ -224,7 +230,7 @@ class JobBoard {
   }
 
   #read({ key, service, container, scale, executions, swarm }: FoundJob): ScheduledJob {
-    const noted = this.#parts.ledger.stoppedByJobs.of(key, service).get();
+    const notes = this.#parts.ledger.stoppedByJobs.of(key, service);
     const job = {
       key,
       service,
@@ -233,7 +239,8 @@ class JobBoard {
       mode: swarm === undefined ? "container" : "swarm",
       id: swarm ?? container.id,
       isRunning: container.state === "running",
-      executions: [...executions.map(({ id }) => id), ...noted ? [noted.id] : []],
+      executions: executions.map(({ id }) => id),
+      left: () => notes.get()?.id,
     } as const;
     if (scale === 0) {
       return { ...job, problem: "it is gone, but for a run that goes on to its end" };

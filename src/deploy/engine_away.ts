@@ -5,10 +5,16 @@ import type { Clock, Log } from "../system/mod.ts";
 /** Milliseconds between two checks whether the engine is back: first, and at most. */
 const PAUSE_MS = { first: 500, longest: 10_000 } as const;
 
-/** Messages of compose when it cannot reach the engine. */
-const NOT_REACHED = /cannot connect to the docker daemon|error during connect/i;
+/** Messages of compose when it cannot reach the engine, and of a proxy before the engine that cannot. */
+const NOT_REACHED =
+  /cannot connect to the docker daemon|error during connect|^engine refused \w+ \S+: 50[24]\b/i;
+/** What a manager says of services while its swarm has no leader, and starts no tasks; containers need none. */
+const LEADERLESS = /does not have a leader|context deadline exceeded/;
+/** Milliseconds before a call is made again. */
+const AGAIN_MS = 1000;
 
-interface EngineWaitParts {
+/** Ports for waiting for an engine that is away. */
+export interface EngineWaitParts {
   readonly engine: Pick<Engine, "info">;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,9 +33,37 @@ export async function engineWasAway(
   error: unknown,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const isSaid = isStackwrightError(error, "engine_unreachable") ||
-    NOT_REACHED.test(messageOf(error));
-  return await waitForEngine(parts, signal) || isSaid;
+  return await waitForEngine(parts, signal) || saysAway(error);
+}
+
+/** Whether an error says that nobody reached the engine: what was asked of it may have been done or not. */
+export function saysAway(error: unknown): boolean {
+  return isStackwrightError(error, "engine_unreachable") || NOT_REACHED.test(messageOf(error));
+}
+
+/** Whether an engine refused what is asked of a swarm as that has no leader. */
+export function isLeaderless(error: unknown): boolean {
+  return isStackwrightError(error, "engine_refused") && LEADERLESS.test(error.message);
+}
+
+/**
+ * Does work that may be done again, from its beginning, until neither the engine nor the leader of its swarm
+ * was away meanwhile, however long that takes. Rejects with any other error, and with the signal's reason.
+ */
+export async function outlasting<T>(
+  parts: EngineWaitParts,
+  work: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isLeaderless(error) && !await engineWasAway(parts, error, signal)) throw error;
+      await parts.clock.sleep(AGAIN_MS, signal);
+    }
+  }
 }
 
 /** Waits until the engine answers; returns whether it was away. */
@@ -40,8 +74,8 @@ async function waitForEngine(parts: EngineWaitParts, signal: AbortSignal): Promi
       return hadToWait;
     } catch (error) {
       signal.throwIfAborted();
-      if (!isStackwrightError(error, "engine_unreachable")) return hadToWait;
-      if (!hadToWait) parts.log.warning(`waiting for the engine: ${error.message}`);
+      if (!saysAway(error)) return hadToWait;
+      if (!hadToWait) parts.log.warning(`waiting for the engine: ${messageOf(error)}`);
       hadToWait = true;
       parts.progress("waiting for the engine");
       await parts.clock.sleep(pause, signal);

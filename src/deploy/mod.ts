@@ -37,6 +37,7 @@ export * from "./jobs/find_jobs.ts";
 export { type FoundJob, withoutLabels } from "./jobs/found_job.ts";
 export { containerJobs } from "./jobs/container_jobs.ts";
 export { ownerOfRun } from "./jobs/execution.ts";
+export { jobOfRun, notedJob } from "./jobs/left_run.ts";
 export { type InTurn, JobRun, type JobRunFacts } from "./jobs/job_run.ts";
 export { swarmJobs } from "./jobs/swarm_jobs.ts";
 export * from "./kept_services.ts";

@@ -32,7 +32,7 @@ import { warnOfOthers } from "./owner/others_release.ts";
 import { pruneImages } from "./rollout/prune_images.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange, observeAnyway } from "./stack_mode.ts";
-import { settleFiles, tidyFiles } from "./rollout/tidy_files.ts";
+import { settleFiles, tidyReplaced } from "./rollout/tidy_files.ts";
 import { type OwnersWork, whileIntended } from "./waits.ts";
 
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
@@ -186,7 +186,7 @@ async function tidyUp(
   signal: AbortSignal,
 ): Promise<void> {
   if (swarm !== undefined) forgetDrift(parts, key, work.services);
-  await tidyFiles(parts, key, signal);
+  await tidyReplaced(parts, key, signal);
   if (!work.pruneImages) return;
   work.progress("pruning images");
   const replaced = work.observed.containers.map(({ imageId }) => imageId);

@@ -5,6 +5,7 @@ import {
   findJobs,
   type FoundJob,
   type InTurn,
+  jobOfRun,
   JobRun,
   ownerOfRun,
   swarmJobs,
@@ -265,7 +266,9 @@ async function findJob(
   const where = { context: key.context, isManager, of: key.name === "" ? undefined : own };
   const all = await findJobs(engine, where, signal);
   const its = all.filter((each) => each.key.name === key.name && each.service === service);
-  const [found] = await calledJobs(ledger, its);
+  const [called] = await calledJobs(ledger, its);
+  const noted = ledger.stoppedByJobs.of(key, service).get();
+  const found = noted?.id === adopts ? jobOfRun(called, noted) : called;
   const spec = found && readJobLabels(found.container.labels, own);
   if (spec && (found.scale > 0 || adopts !== undefined)) {
     // Of one that is taken over: what runs by now may be another owner's.

@@ -78,11 +78,10 @@ export class Releases extends LedgerTable {
     );
   }
 
-  /** The contexts on which a stack has a release. */
+  /** The contexts on which a stack has a release, or had one, and a job has something stopped. */
   contexts(): string[] {
-    return this.database.all(`SELECT DISTINCT context FROM stacks`).map((row) =>
-      String(row["context"])
-    );
+    const sql = `SELECT context FROM stacks UNION SELECT context FROM stopped_by_jobs`;
+    return this.database.all(sql).map((row) => String(row["context"]));
   }
 
   /** Stacks with a current release, with its source and time, without reading whole releases. */

@@ -1,25 +1,50 @@
 import type { StackKey } from "../model/mod.ts";
 import { jsonIn } from "./json_in.ts";
+import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** A run of a job in the job's own container or service, as whoever takes it over needs it. */
+/** A run of a job as whoever takes it over needs it, where no label tells. */
 export interface NotedRun {
-  /** Id of that container or service. */
+  /** Id of the container or service that it runs in. */
   readonly id: string;
   /** What the run stops, as its engine names it. */
   readonly stops: readonly unknown[];
   /** Whether the job may have been started. */
   readonly mayRun: boolean;
+  /** Whether it has ended, and only what it had stopped could not be started again; false by default. */
+  readonly isOver?: boolean;
+  /** Whether that container or service was made for the run alone; false by default. */
+  readonly isOwn?: boolean;
+  /** What it stops, as it was ordered; older versions did not note that. */
+  readonly stopServices?: readonly { readonly project: string; readonly service: string }[];
 }
 
-/** Records what runs of jobs stop that have no container of their own, whose label would tell. */
+/** What is noted of a job's run, and of which job. */
+export type NotedJob = NotedRun & { readonly key: StackKey; readonly service: string };
+
+/**
+ * Records what runs of jobs stop that have no container of their own, whose label would tell, and what could
+ * not be started again after any run.
+ */
 export class StoppedByJobs extends LedgerTable {
+  /** What is noted of the jobs of a context, or of one stack there. */
+  all(context: string, stack?: string): NotedJob[] {
+    const sql = `SELECT * FROM stopped_by_jobs WHERE context = ? AND name = coalesce(?, name)
+      ORDER BY name, service`;
+    return this.database.all(sql, context, stack).map(notedIn);
+  }
+
+  /** Removes what is noted of a stack's jobs. */
+  remove(key: StackKey): void {
+    this.database.removeRows("stopped_by_jobs", key);
+  }
+
   /** The record of one job, of which one run goes on at a time; removed once all was started again. */
   of(key: StackKey, service: string) {
     return {
-      get: (): NotedRun | undefined => {
+      get: (): NotedJob | undefined => {
         const [row] = this.database.rowsOf("stopped_by_jobs", key, "AND service = ?", service);
-        return row && jsonIn(row, "content");
+        return row && notedIn(row);
       },
       set: (run: NotedRun): void =>
         this.database.put("stopped_by_jobs", key, { service, content: JSON.stringify(run) }),
@@ -29,4 +54,9 @@ export class StoppedByJobs extends LedgerTable {
       },
     };
   }
+}
+
+function notedIn(row: Row): NotedJob {
+  const run: NotedRun = jsonIn(row, "content");
+  return { ...run, key: keyIn(row), service: String(row["service"]) };
 }

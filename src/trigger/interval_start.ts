@@ -22,7 +22,7 @@ interface FirstPlan extends IntervalStart {
  * was there is due now, once, unless an earlier process's run is under way.
  */
 export function firstOfInterval(
-  { isRunning, executions }: Pick<ScheduledJob, "isRunning" | "executions">,
+  { isRunning, executions, left }: Pick<ScheduledJob, "isRunning" | "executions" | "left">,
   { now, fromNow, isStart, lastRunAt, deployedAt }: FirstPlan,
 ): Date {
   const from = lastRunAt ?? (isStart ? deployedAt : undefined);
@@ -30,6 +30,6 @@ export function firstOfInterval(
   if (from === undefined || from > now || period <= 0) return fromNow;
   const passed = now.getTime() - from.getTime();
   const isMissed = isStart && passed >= period && lastRunAt !== undefined;
-  if (isMissed && !isRunning && executions.length === 0) return now;
+  if (isMissed && !isRunning && executions.length === 0 && left() === undefined) return now;
   return new Date(now.getTime() + period - passed % period);
 }

@@ -56,6 +56,8 @@ export class JobScheduler {
   readonly #planned: PlannedJobs;
   readonly #active = new ActiveRuns();
   readonly #lastRuns = new Map<string, Date>();
+  /** Jobs whose left run is being taken over. */
+  readonly #adopting = new Set<string>();
   #hasAdopted = false;
   #isFiring = false;
   /** Whether jobs that are due wait until others of their source end. */
@@ -95,7 +97,10 @@ export class JobScheduler {
     }
   }
 
-  /** Looks for jobs of all stacks, or of one; the first time it adopts runs that an earlier process began. */
+  /**
+   * Looks for jobs of all stacks, or of one, and adopts runs that nobody looks after: the first time all that an
+   * earlier process began, and then those that left something stopped which could not be started.
+   */
   async refresh(stack?: string): Promise<void> {
     const only = this.#hasAdopted ? stack : undefined;
     const jobs = await this.#parts.find(this.#signal, only);
@@ -110,13 +115,24 @@ export class JobScheduler {
     this.#arm();
   }
 
-  /** Only once: containers that appear later are of this process. */
   async #adopt(jobs: readonly ScheduledJob[]): Promise<void> {
-    if (this.#hasAdopted) return;
+    // Containers that appear later are of this process.
+    const isFirst = !this.#hasAdopted;
     this.#hasAdopted = true;
-    await this.#startAll(
-      jobs.flatMap((job) => job.executions.map((adopts) => ({ job, how: { adopts } }))),
-    );
+    await this.#startAll(jobs.flatMap((job) => {
+      const ids = [...isFirst ? job.executions : [], ...this.#leftBy(job)];
+      return [...new Set(ids)].map((adopts) => ({ job, how: { adopts } }));
+    }));
+  }
+
+  /** The run of a job that was left with something stopped, unless it goes on or is taken over. */
+  #leftBy(job: ScheduledJob): string[] {
+    const name = nameOfJob(job);
+    if (this.#active.has(name) || this.#adopting.has(name)) return [];
+    const id = job.left();
+    if (id === undefined) return [];
+    this.#adopting.add(name);
+    return [id];
   }
 
   /** Whether it runs a job when that is due; one that was made anew since it looked is another. */
@@ -137,7 +153,11 @@ export class JobScheduler {
   begin(job: Pick<ScheduledJob, "key" | "service">): () => void {
     const name = nameOfJob(job);
     this.#lastRuns.set(name, this.#parts.clock.now());
-    return this.#active.begin(name, this.#planned.get(name)?.job.source ?? "");
+    const end = this.#active.begin(name, this.#planned.get(name)?.job.source ?? "");
+    return () => {
+      this.#adopting.delete(name);
+      end();
+    };
   }
 
   /** Times of a job's last and next run. */

@@ -7,8 +7,10 @@ export interface ScheduledJob extends LabelledJob {
   /** Id of its container, or of its service in a swarm: one that two contexts tell of is on one engine. */
   readonly id: string;
   readonly isRunning: boolean;
-  /** Containers that were made for runs, or stopped something for one; at the start, an ended process's. */
+  /** Containers that were made for runs; at the start, an ended process's. */
   readonly executions: readonly string[];
+  /** The container of the run, as it is noted now, that has something stopped which no label tells of. */
+  readonly left: () => string | undefined;
 }
 
 /** The name of a job, unlike that of any other job of all contexts. */

@@ -22,7 +22,15 @@ function job(index: number, schedule: string): ScheduledJob {
   if (spec === undefined) throw new Error("no job");
   const key = stackKey("", "shop");
   const what = { service, name: service, mode: "container", source: "" } as const;
-  return { key, ...what, id: service, isRunning: false, spec, executions: [] };
+  return {
+    key,
+    ...what,
+    id: service,
+    isRunning: false,
+    spec,
+    executions: [],
+    left: () => undefined,
+  };
 }
 
 /** Simulates minutes in which each job is due `times` times. */

@@ -75,6 +75,7 @@ if (swarm.unavailable !== undefined) {
         making: createLimiter(8).run,
         progress: () => {},
         swarm: engine.swarm,
+        engine,
         service: found.swarm,
         nextId: () => crypto.randomUUID(),
         auth: () => Promise.resolve(""),

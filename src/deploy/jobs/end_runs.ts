@@ -16,6 +16,7 @@ import { endRun, MOST_STOPS, type RunEndParts, type RunsEngine } from "./end_run
 import { ownerOfRun } from "./execution.ts";
 import { activeSwarmJobs } from "./find_swarm_jobs.ts";
 import type { FoundJob } from "./found_job.ts";
+import { isInSwarm, type NotedJob, type RunNotes } from "./left_run.ts";
 import { idleService, swarmRuns } from "./swarm_jobs.ts";
 
 /**
@@ -47,6 +48,7 @@ export interface RunsToEnd {
 export interface RunsEndParts extends Pick<RunEndParts, "clock" | "log"> {
   readonly engine: Pick<
     Engine,
+    | "info"
     | "inspectContainer"
     | "listContainers"
     | "removeContainer"
@@ -82,15 +84,43 @@ export async function endRuns(
     requireStill?.();
     const ending = { ...parts, key, service, requireStartable: startable(ownerOfRun(labels)) };
     if (isStack) {
-      await endOne(ending, swarmRuns(engine.swarm), id, signal);
+      await endOne(ending, runsOf(engine, isStack), id, signal);
       continue;
     }
     await engine.stopContainer(id, seconds, signal);
     // A container takes as long to stop as it likes.
     requireStill?.();
-    await endOne(ending, containerRuns(engine), id, signal);
+    await endOne(ending, runsOf(engine, isStack), id, signal);
   }
   return runs.map(({ name }) => name).sort();
+}
+
+function runsOf(engine: RunsEndParts["engine"], isStack: boolean): RunsEngine<unknown> {
+  // What is stopped is what the same engine has told before.
+  return (isStack ? swarmRuns(engine.swarm) : containerRuns(engine)) as RunsEngine<unknown>;
+}
+
+/**
+ * Starts again what runs of a stack's jobs have stopped whose container or service is gone, so that only a note
+ * tells of it, and removes the note; keeps that of what could not be started. May be called twice.
+ */
+export async function endGoneRuns(
+  { engine, ...parts }: RunsEndParts,
+  { noted: { key, service, ...run }, owner, notes }: {
+    readonly noted: NotedJob;
+    /** In whose name what it stopped is started. */
+    readonly owner: StackOwner | undefined;
+    readonly notes: RunNotes;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const runs = runsOf(engine, isInSwarm(run));
+  if (await runs.made(run.id, signal) !== undefined) return;
+  const keep = (stops: readonly unknown[]) =>
+    stops.length === 0 ? notes.remove() : notes.set({ ...run, stops });
+  const ending = { ...parts, engine, key, service, requireStartable: parts.startable(owner) };
+  const isGone = async (each: unknown) => await runs.stackOf(each, signal) === "";
+  await endRun(ending, runs, { stopped: await unlike(run.stops, isGone), keep }, signal);
 }
 
 /**
@@ -116,12 +146,22 @@ async function endOne<Stopped>(
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const stopped: Stopped[] = [];
   const { stops = [] } = await runs.made(id, signal) ?? {};
-  for (const each of stops.slice(0, MOST_STOPS)) {
-    if (await runs.stackOf(each, signal) !== parts.key.name) stopped.push(each);
-  }
-  await endRun(parts, runs, { stopped });
+  const isOwn = async (each: Stopped) => await runs.stackOf(each, signal) === parts.key.name;
+  const stopped = await unlike(stops, isOwn);
+  await endRun(parts, runs, { stopped }, signal);
   // Unlike what was stopped, a run that cannot be removed is an error: it would go on.
   await runs.remove(id, signal);
+}
+
+/** The stopped of which something does not hold, of as many as one run stops. */
+async function unlike<Stopped>(
+  stops: readonly Stopped[],
+  holds: (each: Stopped) => Promise<boolean>,
+): Promise<Stopped[]> {
+  const rest: Stopped[] = [];
+  for (const each of stops.slice(0, MOST_STOPS)) {
+    if (!await holds(each)) rest.push(each);
+  }
+  return rest;
 }

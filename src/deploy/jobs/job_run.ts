@@ -1,16 +1,11 @@
-import {
-  errors,
-  fewOf,
-  LAST_OUTPUT,
-  lastWithin,
-  messageOf,
-  type Progress,
-  StackwrightError,
-} from "../../model/mod.ts";
+import { errors, fewOf, messageOf, type Progress, StackwrightError } from "../../model/mod.ts";
 import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
+import type { Engine } from "../../docker/engine.ts";
+import { outlasting } from "../engine_away.ts";
 import type { InjectedFile } from "../engine/injected_files.ts";
 import { endRun, MOST_STOPS, type RunsEngine, someAtOnce } from "./end_run.ts";
 import type { FoundJob } from "./found_job.ts";
+import { different, lastOutput, type RunNotes, whyNotAwaited } from "./left_run.ts";
 
 /** The order to run a job: the part of its labels that a run needs. */
 export interface JobOrder {
@@ -24,25 +19,11 @@ export interface JobOrder {
   readonly maxSeconds?: number;
 }
 
-/** A run in the job's own container or service that an ended process has left, and what it stopped. */
-interface LeftRun {
-  readonly id: string;
-  readonly stops: readonly unknown[];
-  readonly mayRun: boolean;
-}
-
-/** Port for the record of what a run stops that has no container or service of its own. */
-interface RunNotes {
-  get(): LeftRun | undefined;
-  /** Throws where it cannot be recorded: nothing may be stopped then. */
-  set(run: LeftRun): void;
-  remove(): void;
-}
-
 /** Inputs of one run of a job, and its ports. */
 export interface JobRunFacts {
   readonly clock: Clock;
   readonly log: Log;
+  readonly engine: Pick<Engine, "info">;
   readonly found: FoundJob;
   readonly spec: JobOrder;
   readonly leaves: () => boolean;
@@ -97,8 +78,6 @@ export interface OwnOfRun<Stopped> {
   readonly stops: readonly Stopped[];
 }
 
-/** Characters of a failed run's output that its record keeps. */
-const KEPT_OUTPUT = 16 * 1024;
 /** Lines of output that are requested from an engine. */
 const KEPT_LINES = 1000;
 
@@ -115,6 +94,8 @@ export class JobRun<Stopped> {
   /** Whether that was made for this run alone. */
   #isOwn = false;
   #stopped: readonly Stopped[] = [];
+  /** Whether all that is noted is among these. */
+  #isNoted = false;
   #output = "";
   /** Whether it may have been started. */
   #mayRun = false;
@@ -154,18 +135,13 @@ export class JobRun<Stopped> {
     const made = await this.#engine.made(id, signal);
     // Where the job's own container is gone, that of a run stands for the service.
     const isJobs = this.#facts.found.scale > 0 && id === this.#jobId;
-    [this.#awaited, this.#isOwn] = [id, left === undefined && !isJobs];
+    [this.#awaited, this.#isOwn] = [id, left === undefined ? !isJobs : left.isOwn === true];
     const stops = left === undefined ? made?.stops ?? [] : left.stops as readonly Stopped[];
-    this.#stopped = stops.slice(0, MOST_STOPS);
+    [this.#stopped, this.#isNoted] = [stops.slice(0, MOST_STOPS), left !== undefined];
     this.#mayRun = made?.isStarted === true && left?.mayRun !== false;
-    if (this.#mayRun) return;
+    if (this.#mayRun && left?.isOver !== true) return;
     await this.#putBack(signal);
-    const { noun } = this.#engine;
-    throw errors.not_found(
-      made === undefined
-        ? `its ${noun} is gone: nobody knows how it ended`
-        : `the process that made its ${noun} ended before it was started`,
-    );
+    throw errors.not_found(whyNotAwaited(this.#engine.noun, left, made));
   }
 
   /** Waits for the end and cleans up; returns the exit code if there was one to wait for. */
@@ -174,7 +150,6 @@ export class JobRun<Stopped> {
     if (id === undefined) return undefined;
     let reading = Promise.resolve();
     try {
-      this.#facts.progress("running");
       const code = await this.#exitCode(id, signal);
       if (code !== 0) reading = this.#keepOutput(id, signal);
       return code;
@@ -187,9 +162,10 @@ export class JobRun<Stopped> {
     const { stopServices, maxSeconds } = this.#facts.spec;
     await this.#engine.requireRestart(signal);
     await this.#facts.ready(signal);
-    this.#stopped = this.#few(await this.#engine.toStop(signal));
+    const stops = await this.#engine.toStop(signal);
+    this.#takeOn(stops);
     this.#note(false);
-    await this.#stop(signal);
+    await this.#stop(stops, signal);
     // Where nothing was to be stopped, nothing was waited for since it was ready.
     if (stopServices.length > 0) await this.#requireStartable(signal);
     this.#note(true);
@@ -209,8 +185,8 @@ export class JobRun<Stopped> {
       files,
       signal,
     );
-    this.#stopped = this.#few(stops);
-    await this.#stop(signal);
+    this.#takeOn(stops);
+    await this.#stop(stops, signal);
     await this.#requireStartable(signal);
     signal.throwIfAborted();
     this.#mayRun = true;
@@ -225,7 +201,28 @@ export class JobRun<Stopped> {
 
   #note(mayRun: boolean): void {
     if (this.#stopped.length === 0) return;
-    this.#facts.notes.set({ id: this.#jobId, stops: this.#stopped, mayRun });
+    this.#isNoted = true;
+    const { notes, spec: { stopServices } } = this.#facts;
+    notes.set({ id: this.#jobId, stops: this.#stopped, mayRun, stopServices });
+  }
+
+  /** What it stops, and what its last run had stopped that is still down. */
+  #takeOn(stops: readonly Stopped[]): void {
+    const noted = this.#facts.notes.get()?.stops as readonly Stopped[] | undefined;
+    this.#stopped = this.#few(different([...stops, ...noted ?? []]));
+    this.#isNoted = noted !== undefined;
+  }
+
+  /** Notes what could not be started again for whoever takes it up, and only that. */
+  #keep(left: readonly Stopped[], isCut: boolean): void {
+    const { notes, spec: { stopServices } } = this.#facts;
+    if (left.length > 0) {
+      const others = this.#isNoted ? [] : notes.get()?.stops ?? [];
+      const [mayRun, isOwn, isOver] = [this.#mayRun, this.#isOwn, this.#mayRun && !isCut];
+      const stops = different([...left, ...others]);
+      notes.set({ id: this.#awaited ?? this.#jobId, stops, mayRun, isOver, isOwn, stopServices });
+    } else if (this.#isNoted) notes.remove();
+    this.#isNoted = left.length > 0;
   }
 
   /** Looks again at the last moment: what is stopped may do its worst while it ends. */
@@ -241,13 +238,9 @@ export class JobRun<Stopped> {
   }
 
   /** Tries to stop all; the job does not run when one of them cannot be stopped. */
-  async #stop(signal: AbortSignal): Promise<void> {
-    if (this.#stopped.length > 0) this.#facts.progress("stopping services");
-    const results = await someAtOnce(
-      this.#stopped,
-      (each) => this.#engine.stop(each, signal),
-      signal,
-    );
+  async #stop(stops: readonly Stopped[], signal: AbortSignal): Promise<void> {
+    if (stops.length > 0) this.#facts.progress("stopping services");
+    const results = await someAtOnce(stops, (each) => this.#engine.stop(each, signal), signal);
     const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
     if (failures.length === 0) return;
     throw errors.deploy_failed(
@@ -259,14 +252,20 @@ export class JobRun<Stopped> {
 
   async #exitCode(id: string, signal: AbortSignal): Promise<number> {
     const { clock, found: { service }, spec: { maxSeconds } } = this.#facts;
-    const wait = (within: AbortSignal) => this.#engine.exitCode(id, within);
+    // A connection that is cut, or an engine that restarts, ends no run; one that has ended meanwhile says so.
+    const wait = (within: AbortSignal) =>
+      outlasting(this.#facts, (still) => {
+        this.#facts.progress("running");
+        return this.#engine.exitCode(id, still);
+      }, within);
     if (maxSeconds === undefined) return await wait(signal);
     const late = () => errors.timeout(`job ${service} was ended after ${maxSeconds} seconds`);
     try {
       return await withDeadline({ clock, milliseconds: maxSeconds * 1000, late }, wait, signal);
     } catch (error) {
       if (signal.aborted) throw error;
-      await this.#engine.cutShort(id, () => this.#keepOutput(id, signal), signal);
+      const keep = () => this.#keepOutput(id, signal);
+      await outlasting(this.#facts, (still) => this.#engine.cutShort(id, keep, still), signal);
       const text = messageOf(error) + this.#output;
       throw error instanceof StackwrightError ? new StackwrightError(error.code, text) : error;
     }
@@ -293,18 +292,12 @@ export class JobRun<Stopped> {
     const [stopped, own] = [this.#stopped, this.#isOwn ? this.#awaited : undefined];
     this.#stopped = [];
     const { found: { key, service }, leaves, isTaken } = this.#facts;
+    const keep = (left: readonly Stopped[]) => this.#keep(left, isCut);
     const putAway = async (within: AbortSignal) => {
       if (own !== undefined) await this.#engine.remove(own, within);
       else if (isCut && !leaves() && !isTaken()) await this.#engine.halt(within);
     };
-    await endRun({ ...this.#facts, key, service }, this.#engine, { stopped, putAway, reading });
-    if (!this.#isOwn && stopped.length > 0) this.#facts.notes.remove();
+    const parts = { ...this.#facts, key, service };
+    await endRun(parts, this.#engine, { stopped, keep, putAway, reading }, signal);
   }
-}
-
-/** The end of a run's output, to end a sentence with; empty without output. */
-function lastOutput(lines: readonly string[]): string {
-  const text = lastWithin(lines.join("\n").trim(), KEPT_OUTPUT).trim();
-  if (text === "") return "";
-  return text.includes("\n") ? `${LAST_OUTPUT}${text}` : `: ${text}`;
 }

@@ -33,7 +33,7 @@ import { observeAnyway } from "../stack_mode.ts";
 import { requireOwner } from "./require_owner.ts";
 import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
 import { keptNames } from "../owner/kept_names.ts";
-import { endRunsWith } from "../owner/end_others_runs.ts";
+import { endGoneRunsOf, endRunsWith } from "../owner/end_others_runs.ts";
 import { partsOf } from "../owner/own_things.ts";
 import { keeping } from "../owner/whose.ts";
 
@@ -90,7 +90,6 @@ export async function finishDestroy(
   const objects = isManager ? await objectsOf(engine, key, signal) : [];
   const networks = await tellNetworksLeft(parts, destroy, signal);
   requireStill();
-  if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   const { isKept, deleted } = await removeFiles(parts, destroy, signal);
   const data = {
     deleted: [...own.deleted, ...ofSwarm.deleted, ...deleted],
@@ -100,6 +99,7 @@ export async function finishDestroy(
   // hand-over. A hand-over since the last of it went is of the name that it leaves.
   const left = [...networks, ...objects, ...await volumesOf(engine, key, signal)];
   const keepsOwner = isKept || left.length > 0 || parts.ledger.owners.mark(key) !== since;
+  await endGoneRunsOf(parts, key, signal);
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return data;
@@ -150,7 +150,8 @@ async function removeFiles(
   { key, removeVolumes, requireStill }: Pick<Destroy, "key" | "removeVolumes" | "requireStill">,
   signal: AbortSignal,
 ): Promise<{ readonly isKept: boolean; readonly deleted: readonly string[] }> {
-  const { ledger, options } = parts;
+  const { ledger, options, host: { engine, sharesFiles } } = parts;
+  if (!sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   if (removeVolumes) {
     const deleted = await written(parts, key);
     requireStill?.();

@@ -1,6 +1,7 @@
 import {
   calledJobs,
   type Destroy,
+  endGoneRuns,
   endRuns,
   findJobs,
   haltJobs,
@@ -9,8 +10,15 @@ import {
   type RunEndParts,
   type RunsToEnd,
 } from "../../deploy/mod.ts";
-import { errors, fewOf, type Release, type StackKey, type StackOwner } from "../../model/mod.ts";
-import { handedOver, isOfOthers, recordedOwner } from "../../record/mod.ts";
+import {
+  errors,
+  fewOf,
+  messageOf,
+  type Release,
+  type StackKey,
+  type StackOwner,
+} from "../../model/mod.ts";
+import { handedOver, isOfOthers, ownerOfWhatRuns, recordedOwner } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { requireStartable } from "../placed_files.ts";
 
@@ -63,6 +71,31 @@ export async function endRunsWith(
     const ends: RunsToEnd["ends"] = (run) =>
       whyKept?.(run, isStack ? "service" : "container") === undefined;
     await endRunsOf(parts, { key, isStack, ends, requireStill }, signal);
+  }
+}
+
+/**
+ * The start of what runs of a stack's jobs had stopped whose containers or services a change of it has removed:
+ * where their process was killed, only a note tells of that. What fails stays noted for the next look for jobs.
+ */
+export async function endGoneRunsOf(
+  parts: PipelineParts,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<void> {
+  const { host: { engine }, ledger, clock, log } = parts;
+  const startable = (owner: StackOwner | undefined) => startableBy(parts, key, owner);
+  for (const noted of ledger.stoppedByJobs.all(key.context, key.name)) {
+    const run = {
+      noted,
+      owner: ownerOfWhatRuns(ledger, key),
+      notes: ledger.stoppedByJobs.of(key, noted.service),
+    };
+    await endGoneRuns({ engine, clock, log, startable }, run, signal).catch((error) => {
+      signal.throwIfAborted();
+      const text = `what job ${noted.service} had stopped is started at the next look for jobs`;
+      log.warning(`${text}: ${messageOf(error)}`, { stack: key.name, context: key.context });
+    });
   }
 }
 

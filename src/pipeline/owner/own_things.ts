@@ -1,4 +1,4 @@
-import { networksOf, objectsOf, readMark, volumesOf } from "../../deploy/mod.ts";
+import { isLeaderless, networksOf, objectsOf, readMark, volumesOf } from "../../deploy/mod.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   askingSource,
@@ -107,12 +107,9 @@ export async function joinedThings(
   return [...networks.map((each) => ({ ...each, kind: "network" as const })), ...objects];
 }
 
-/** What a manager says of services while its swarm has no leader, and starts no tasks; containers need none. */
-const LEADERLESS = /does not have a leader|context deadline exceeded/;
-
 /** Nothing, where an engine refuses to list what is in its swarm as that has no leader; throws all else. */
 export function noneLeaderless(error: unknown): never[] {
-  if (isStackwrightError(error, "engine_refused") && LEADERLESS.test(error.message)) return [];
+  if (isLeaderless(error)) return [];
   throw error;
 }
 

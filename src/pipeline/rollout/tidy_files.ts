@@ -1,5 +1,6 @@
 import type { StackKey } from "../../model/mod.ts";
 import type { Intent } from "../../record/ledger.ts";
+import { endGoneRunsOf } from "../owner/end_others_runs.ts";
 import type { PipelineParts } from "../parts.ts";
 import { prunePlacedFiles, stackFiles } from "../placed_files.ts";
 
@@ -9,18 +10,22 @@ export async function tidyAfter(
   intent: Intent,
   signal: AbortSignal,
 ): Promise<void> {
-  await tidyFiles(parts, intent.key, signal);
+  await tidyReplaced(parts, intent.key, signal);
   parts.ledger.tidied(intent);
 }
 
-/** Removes copies of files that a healthy release has replaced, or that no release needs any more. */
-export async function tidyFiles(
+/**
+ * Removes copies of files that a healthy release has replaced, or that no release needs any more, and starts
+ * what jobs that it has removed had stopped.
+ */
+export async function tidyReplaced(
   parts: PipelineParts,
   key: StackKey,
   signal: AbortSignal,
 ): Promise<void> {
   await settleFiles(parts, key);
   await prunePlacedFiles(parts, key, signal);
+  await endGoneRunsOf(parts, key, signal);
 }
 
 /** Removes copies of replaced files; only warns, as a leftover must not fail the release. */

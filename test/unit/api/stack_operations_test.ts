@@ -273,7 +273,10 @@ describe("the operations on one stack", () => {
     for (const each of [nobody, { ...SHOP, name: "nobody" }]) {
       await assert.rejects(operation.call(each, call), /nothing is recorded about nobody/);
     }
+    const stopped = ledger.stoppedByJobs.of(NAS, "backup");
+    stopped.set({ id: "1", stops: ["2"], mayRun: true });
     assert.deepEqual(await operation.call(NAS, call), { forgotten: true });
+    assert.equal(stopped.get(), undefined);
     assert.equal(ledger.current(NAS), undefined);
     assert.deepEqual(ledger.underWay(), []);
     assert.notEqual(ledger.current(SHOP), undefined);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { contextsOf } from "../../../src/app/each_context.ts";
 import { JobBoards } from "../../../src/app/jobs.ts";
 import type { ContainerEvent } from "../../../src/docker/mod.ts";
-import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
+import { LABELS, MANAGER, type RunJob, stackKey } from "../../../src/model/mod.ts";
 import type { Ledger } from "../../../src/record/mod.ts";
 import { createRedactor, stackAsOwner } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -94,6 +95,49 @@ describe("JobBoards", () => {
     );
     stop.abort();
     await Promise.all(ended);
+  });
+
+  it("takes over what a job has left stopped that nobody finds any more, and lists it until then", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    const labels = { "stackwright.job.enabled": "true", "stackwright.job.schedule": "@yearly" };
+    const client = createMemoryEngine([runningContainer("hand", "there", { labels })]);
+    const run = { id: "gone", stops: ["web-id"], mayRun: true };
+    const stopServices = [{ project: "shop", service: "web" }];
+    ledger.stoppedByJobs.of(stackKey("", "shop"), "backup").set({ ...run, stopServices });
+    ledger.stoppedByJobs.of(stackKey("", "hand"), "there").set({ ...run, id: "before" });
+    ledger.stoppedByJobs.of(stackKey("nas", "wiki"), "backup").set(run);
+    assert.deepEqual([...contextsOf(ledger)].sort(), ["default", "nas"]);
+    const stop = new AbortController();
+    const adopted: string[] = [];
+    const parts = {
+      engines: { of: () => Promise.resolve({ client }) },
+      ledger,
+      gate: () => ({
+        intake: {
+          submit: ({ key, service, adopts }: RunJob) =>
+            void adopted.push(`${key.name}/${service} ${adopts}`),
+        },
+        runs: { list: () => [] },
+      }),
+      clock,
+      log: createRecordingLog(),
+      events: () => ({}),
+      hasSwarmFeatures: false,
+      redactor: createRedactor(),
+      learned: () => Promise.resolve(),
+      timeZone: "UTC",
+    };
+    const board = new JobBoards(
+      parts as unknown as ConstructorParameters<typeof JobBoards>[0],
+      stop.signal,
+    ).of("default");
+    const [, gone] = await board.list(never);
+    assert.deepEqual([gone?.name, gone?.spec?.enabled], ["shop-backup-1", undefined]);
+    assert.match(gone?.problem ?? "", /^it is gone/);
+    await board.start(false);
+    assert.deepEqual(adopted, ["hand/there before", "shop/backup gone"]);
+    stop.abort();
   });
 
   it("lets others work while it looks at hundreds of jobs that never run", async () => {

@@ -247,6 +247,31 @@ describe("runJob()", () => {
     });
   }
 
+  for (const [what, isForgotten] of [["gone", false], ["no job any more", true]] as const) {
+    it(`starts what a noted run has stopped whose container is ${what}`, async () => {
+      const key = stackKey("", "evil");
+      const ledger = createMemoryLedger(createFakeClock());
+      const notes = ledger.stoppedByJobs.of(key, "job");
+      const stopServices = [{ project: "evil", service: "web" }];
+      notes.set({ id: "job-id", stops: ["web-id"], mayRun: true, stopServices });
+      const labels = { [LABELS.manager]: MANAGER, [LABELS.digest]: "d" };
+      const memory = createMemoryEngine([
+        runningContainer("evil", "web", { state: "exited", labels }),
+        ...isForgotten ? [runningContainer("evil", "job", { labels })] : [],
+      ]);
+      const ended = Promise.withResolvers<number>();
+      const engine = Object.assign(memory, { waitContainer: () => ended.promise });
+      const locks: string[] = [];
+      const run = runOfEvil({ engine, ledger, onLock: (name) => locks.push(name) }, "job-id");
+      await settle();
+      assert.deepEqual(engine.calls, isForgotten ? [] : ["start web-id"]);
+      ended.resolve(0);
+      assert.match(await run, isForgotten ? /^job job has run$/ : /is gone: nobody knows how/);
+      assert.deepEqual([engine.calls, locks], [["start web-id"], [formatStackKey(key)]]);
+      assert.equal(notes.get(), undefined);
+    });
+  }
+
   /**
    * Runs a job of `evil` that stops `shop/web`; `meanwhile` happens while it waits for its lock, or
    * while it looks at another project, which it stops too, under that lock.

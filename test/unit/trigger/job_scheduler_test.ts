@@ -24,7 +24,7 @@ function job(name: string, schedule: string, more: Record<string, string> = {}):
   assert.ok(spec);
   const key = stackKey("", "shop");
   const what = { service: name, name: `shop-${name}-1`, mode: "container", source: "" } as const;
-  return { key, ...what, id: "id", isRunning: false, spec, executions: [] };
+  return { key, ...what, id: "id", isRunning: false, spec, executions: [], left: () => undefined };
 }
 
 function setUp(
@@ -426,6 +426,29 @@ describe("the scheduler of jobs", () => {
     changed();
     await clock.advance(60_000);
     assert.deepEqual(started, ["a 4711"]);
+    await end();
+  });
+
+  it("takes up what was left at the next look, once at a time, and not while the job runs", async () => {
+    let isLeft = false;
+    const one = { ...job("a", "@yearly"), left: () => isLeft ? "4711" : undefined };
+    const { clock, scheduler, started, changed, end } = setUp([one]);
+    const look = async () => {
+      changed();
+      await clock.advance(1000);
+    };
+    await look();
+    const endRun = scheduler.begin(one);
+    isLeft = true;
+    await look();
+    assert.deepEqual(started, []);
+    endRun();
+    await look();
+    await look();
+    assert.deepEqual(started, ["a 4711"]);
+    scheduler.begin(one)();
+    await look();
+    assert.deepEqual(started, ["a 4711", "a 4711"]);
     await end();
   });
 

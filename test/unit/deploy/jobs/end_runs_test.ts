@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { endRuns, isFormerRun } from "../../../../src/deploy/mod.ts";
+import { endGoneRuns, endRuns, isFormerRun } from "../../../../src/deploy/mod.ts";
 import { executionBody } from "../../../../src/deploy/jobs/swarm_job.ts";
 import { labelsOfRun } from "../../../../src/deploy/jobs/execution.ts";
 import type { Engine } from "../../../../src/docker/engine.ts";
@@ -14,7 +14,8 @@ import {
 } from "../../../../src/model/mod.ts";
 import { createFakeClock } from "../../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../../fakes/recording_log.ts";
-import { runningContainer } from "../../../fakes/memory_engine.ts";
+import { createMemoryEngine, runningContainer } from "../../../fakes/memory_engine.ts";
+import { createMemoryLedger } from "../../../fakes/memory_ledger.ts";
 
 const MAIN = { source: "host/me/shop", reference: "refs/heads/main" };
 const DEV = { ...MAIN, reference: "refs/heads/dev" };
@@ -93,6 +94,44 @@ describe("endRuns()", () => {
       );
     await assert.rejects(end(runs), { code: "engine_refused", message: /3001 containers/ });
     assert.deepEqual([await end(others), stopped], [[], []]);
+  });
+});
+
+describe("endGoneRuns()", () => {
+  const key = stackKey("", "shop");
+  const never = new AbortController().signal;
+  const ending = async (containers: ObservedContainer[], isStarted = true) => {
+    const engine = createMemoryEngine(containers);
+    if (!isStarted) engine.startContainer = () => Promise.reject(new Error("the port is taken"));
+    const ledger = createMemoryLedger(createFakeClock());
+    const notes = ledger.stoppedByJobs.of(key, "backup");
+    notes.set({ id: "backup-id", stops: ["web-id", "gone-id"], mayRun: true });
+    const [noted] = ledger.stoppedByJobs.all("default", "shop");
+    assert.ok(noted);
+    assert.deepEqual(ledger.stoppedByJobs.all("default", "blog"), []);
+    const log = createRecordingLog();
+    const parts = {
+      engine: engine as unknown as Engine,
+      clock: createFakeClock(),
+      log,
+      startable: () => () => Promise.resolve(),
+    };
+    await endGoneRuns(parts, { noted, owner: undefined, notes }, never);
+    return { calls: engine.calls, stops: notes.get()?.stops, log };
+  };
+  const web = runningContainer("blog", "web", { state: "exited" });
+
+  it("starts what a run has stopped whose container is gone, and what is there of that", async () => {
+    const { calls, stops, log } = await ending([web]);
+    assert.deepEqual([calls, stops, log.lines], [["start web-id"], undefined, []]);
+  });
+
+  it("keeps the note of what cannot be started, and of a run whose container is there", async () => {
+    const { stops, log } = await ending([web], false);
+    assert.deepEqual(stops, ["web-id"]);
+    assert.match(log.lines[0]?.message ?? "", /the port is taken/);
+    const there = await ending([web, runningContainer("shop", "backup", { state: "exited" })]);
+    assert.deepEqual([there.calls, there.stops], [[], ["web-id", "gone-id"]]);
   });
 });
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { containerJobs } from "../../../../src/deploy/jobs/container_jobs.ts";
 import { findJobs } from "../../../../src/deploy/jobs/find_jobs.ts";
-import { JobRun } from "../../../../src/deploy/jobs/job_run.ts";
+import { type JobOrder, JobRun } from "../../../../src/deploy/jobs/job_run.ts";
 import type { EngineClient } from "../../../../src/docker/mod.ts";
-import type { ContainerState } from "../../../../src/model/mod.ts";
+import { type ContainerState, errors } from "../../../../src/model/mod.ts";
 import { createLimiter } from "../../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
 import {
@@ -37,7 +37,7 @@ function engineAfter(state: ContainerState): MemoryEngine {
   return createMemoryEngine([backup, execution]);
 }
 
-async function createRun(engine: MemoryEngine) {
+async function createRun(engine: MemoryEngine, clock = createFakeClock()) {
   const [found] = await findJobs(engine, { context: "default", isManager: false }, never);
   assert.ok(found);
   const log = createRecordingLog();
@@ -46,7 +46,7 @@ async function createRun(engine: MemoryEngine) {
     engine: Object.assign(engine, {
       waitContainer: () => Promise.resolve(5),
     }) as unknown as EngineClient,
-    clock: createFakeClock(),
+    clock,
     log,
     found,
     spec: { mode: "one_off", stopServices: [{ project: "shop", service: "web" }] } as const,
@@ -62,6 +62,158 @@ async function createRun(engine: MemoryEngine) {
   const run = new JobRun(facts, containerJobs(facts));
   return { run, found, log, facts };
 }
+
+const away = () => errors.engine_unreachable("the connection was cut");
+const restarts = { mode: "restart", stopServices: [{ project: "shop", service: "web" }] } as const;
+
+/** A run in the job's own container that has begun, and what tells how its container ends. */
+async function begunRun(spec: JobOrder = restarts) {
+  const engine = createMemoryEngine([backup, runningContainer("shop", "web")]);
+  const clock = createFakeClock();
+  const { facts, log } = await createRun(engine, clock);
+  const waits: PromiseWithResolvers<number>[] = [];
+  facts.engine.waitContainer = (_id, within) => {
+    const wait = Promise.withResolvers<number>();
+    within.addEventListener("abort", () => wait.reject(within.reason));
+    waits.push(wait);
+    return wait.promise;
+  };
+  const run = new JobRun({ ...facts, spec }, containerJobs({ ...facts, spec }));
+  const end = new AbortController();
+  await run.begin(end.signal);
+  engine.calls.splice(0);
+  return { engine, clock, facts, log, waits, run, end };
+}
+
+describe("the run of a job whose engine goes away", () => {
+  it("goes on with its container: nothing that it stopped is started beside it", async () => {
+    const { engine, clock, waits, run } = await begunRun();
+    const ended = run.end(never);
+    waits[0]?.reject(away());
+    await clock.advance(1000);
+    const { info } = engine;
+    engine.info = () => Promise.reject(away());
+    waits[1]?.reject(away());
+    await clock.advance(60_000);
+    assert.deepEqual([engine.calls, waits.length], [[], 2]);
+    engine.info = info;
+    await clock.advance(60_000);
+    assert.deepEqual([engine.calls, waits.length], [[], 3]);
+    waits[2]?.resolve(7);
+    assert.equal(await ended, 7);
+    assert.deepEqual(engine.calls, ["start web-id"]);
+  });
+
+  it("is ended at its longest time, as soon as that can be asked for, and before all else", async () => {
+    const { engine, clock, waits, run } = await begunRun({ ...restarts, maxSeconds: 60 });
+    const ended = assert.rejects(run.end(never), /ended after 60 seconds/);
+    const { info, stopContainer } = engine;
+    engine.stopContainer = () => Promise.reject(away());
+    engine.info = () => Promise.reject(away());
+    waits[0]?.reject(away());
+    await clock.advance(120_000);
+    assert.deepEqual(engine.calls, []);
+    Object.assign(engine, { info, stopContainer });
+    await clock.advance(60_000);
+    await ended;
+    assert.deepEqual(engine.calls, ["stop backup-id", "start web-id"]);
+  });
+
+  it("starts what it stopped as soon as the engine is back", async () => {
+    const { engine, clock, facts, waits, run } = await begunRun();
+    const { info, startContainer } = engine;
+    engine.startContainer = () => Promise.reject(away());
+    engine.info = () => Promise.reject(away());
+    const ended = run.end(never);
+    waits[0]?.resolve(0);
+    await clock.advance(600_000);
+    assert.deepEqual(facts.notes.get()?.stops, ["web-id"]);
+    Object.assign(engine, { info, startContainer });
+    await clock.advance(60_000);
+    assert.equal(await ended, 0);
+    assert.deepEqual(engine.calls, ["start web-id"]);
+    assert.equal(facts.notes.get(), undefined);
+  });
+
+  it("leaves what it stopped to the next process where this one ends before the engine is back", async () => {
+    const { engine, clock, facts, run, end } = await begunRun();
+    facts.leaves = () => true;
+    engine.startContainer = () => Promise.reject(away());
+    engine.info = () => Promise.reject(away());
+    const ended = assert.rejects(run.end(end.signal), /the service ends/);
+    await clock.advance(1000);
+    end.abort(new Error("the service ends"));
+    await ended;
+    const { id, stops, mayRun, isOver } = facts.notes.get() ?? {};
+    assert.deepEqual([id, stops, mayRun, isOver], ["backup-id", ["web-id"], true, false]);
+  });
+});
+
+describe("what a run could not start again", () => {
+  const broken = () => Promise.reject(errors.engine_refused("the port is taken"));
+
+  it("is noted, and taken up by whoever adopts the run, once it ended", async () => {
+    const { engine, facts, waits, run } = await begunRun();
+    const { startContainer } = engine;
+    engine.startContainer = broken;
+    const ended = run.end(never);
+    waits[0]?.resolve(0);
+    assert.equal(await ended, 0);
+    engine.startContainer = startContainer;
+    const again = new JobRun({ ...facts, spec: restarts }, containerJobs({ ...facts }));
+    await assert.rejects(again.adopt("backup-id", never), /its last run ended before all/);
+    assert.deepEqual(engine.calls, ["start web-id"]);
+    assert.equal(facts.notes.get(), undefined);
+  });
+
+  it("is started by the next run, which does not stop it", async () => {
+    const { engine, facts, waits, run } = await begunRun();
+    const { startContainer } = engine;
+    engine.startContainer = broken;
+    const ended = run.end(never);
+    waits[0]?.resolve(0);
+    await ended;
+    engine.startContainer = startContainer;
+    engine.containers = engine.containers.map((each) => ({ ...each, state: "exited" }));
+    const next = new JobRun({ ...facts, spec: restarts }, containerJobs(facts));
+    await next.begin(never);
+    const second = next.end(never);
+    waits[1]?.resolve(0);
+    assert.equal(await second, 0);
+    assert.deepEqual(engine.calls, ["start backup-id", "start web-id"]);
+    assert.equal(facts.notes.get(), undefined);
+  });
+
+  it("stays known when the container of a single run, whose label told of it, is removed", async () => {
+    const engine = engineAfter("running");
+    const { run, facts } = await createRun(engine);
+    engine.startContainer = broken;
+    await run.adopt("run-id", never);
+    assert.equal(await run.end(never), 5);
+    assert.deepEqual(engine.calls, ["remove run-id with volumes"]);
+    const { id, stops, isOwn, isOver } = facts.notes.get() ?? {};
+    assert.deepEqual([id, stops, isOwn, isOver], ["run-id", ["web-id"], true, true]);
+  });
+
+  it("is nobody's any more where it is gone, or a person stopped it", async () => {
+    for (
+      const error of [
+        errors.conflict("a person stopped it"),
+        errors.engine_refused(
+          "engine refused POST /containers/web-id/start: 404 No such container",
+        ),
+      ]
+    ) {
+      const { engine, facts, waits, run, log } = await begunRun();
+      engine.startContainer = () => Promise.reject(error);
+      const ended = run.end(never);
+      waits[0]?.resolve(0);
+      assert.equal(await ended, 0);
+      assert.equal(facts.notes.get(), undefined);
+      assert.match(log.lines[0]?.message ?? "", /^after the run of a job: /);
+    }
+  });
+});
 
 describe("the run of a job in a container", () => {
   it("is put away when all that it stopped runs: it alone remembers that", async () => {

@@ -4,6 +4,7 @@ import { findSwarmJobs } from "../../../../src/deploy/jobs/find_swarm_jobs.ts";
 import { type JobOrder, JobRun, type JobRunFacts } from "../../../../src/deploy/jobs/job_run.ts";
 import { swarmJobs } from "../../../../src/deploy/jobs/swarm_jobs.ts";
 import type { EngineClient } from "../../../../src/docker/mod.ts";
+import { errors } from "../../../../src/model/mod.ts";
 import { createLimiter } from "../../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
 import { createMemorySwarm, type MemorySwarmEngine } from "../../../fakes/memory_swarm.ts";
@@ -43,6 +44,7 @@ async function createWorld(
   const facts = {
     // The calls that a run makes are all there.
     swarm: engine.swarm as EngineClient["swarm"],
+    engine,
     clock,
     log,
     found,
@@ -187,6 +189,25 @@ describe("the run of a job in a swarm", () => {
     const second = await createWorld(engine, waiting);
     await second.run.begin(never);
     assert.equal(await second.run.end(never), 0);
+  });
+
+  it("restart: goes on while its swarm has no leader, or its engine is away", async () => {
+    const engine = createMemorySwarm([backup, web()]);
+    const { run, clock } = await createWorld(engine, { ...stopping, mode: "restart" });
+    engine.states.set("shop_web", { State: "shutdown" });
+    await run.begin(never);
+    const { service, tasksOf } = engine.swarm;
+    const leaderless = "engine refused GET /services: 503 The swarm does not have a leader";
+    engine.swarm.tasksOf = () => Promise.reject(errors.engine_refused(leaderless));
+    const ended = run.end(never);
+    await clock.advance(60_000);
+    engine.swarm.service = () => Promise.reject(errors.engine_unreachable("cut"));
+    await clock.advance(60_000);
+    assert.equal(replicas(engine), 0);
+    Object.assign(engine.swarm, { service, tasksOf });
+    await clock.advance(60_000);
+    assert.equal(await ended, 0);
+    assert.equal(replicas(engine), 2);
   });
 
   it("restart: has no task any more when it is cut off", async () => {
