@@ -16,7 +16,7 @@ import { endRun, MOST_STOPS, type RunEndParts, type RunsEngine } from "./end_run
 import { ownerOfRun } from "./execution.ts";
 import { activeSwarmJobs } from "./find_swarm_jobs.ts";
 import type { FoundJob } from "./found_job.ts";
-import { isInSwarm, type NotedJob, type RunNotes } from "./left_run.ts";
+import { different, isInSwarm, type NotedJob, type RunNotes } from "./left_run.ts";
 import { idleService, swarmRuns } from "./swarm_jobs.ts";
 
 /**
@@ -58,6 +58,8 @@ export interface RunsEndParts extends Pick<RunEndParts, "clock" | "log"> {
   >;
   /** The check before something of a stack is started in the name of the owner of a run. */
   readonly startable: (owner: StackOwner | undefined) => RunEndParts["requireStartable"];
+  /** The record of what could not be started that runs of a service of the stack have stopped. */
+  readonly notesOf: (service: string) => RunNotes;
 }
 
 /**
@@ -106,16 +108,16 @@ function runsOf(engine: RunsEndParts["engine"], isStack: boolean): RunsEngine<un
  */
 export async function endGoneRuns(
   { engine, ...parts }: RunsEndParts,
-  { noted: { key, service, ...run }, owner, notes }: {
+  { noted: { key, service, ...run }, owner }: {
     readonly noted: NotedJob;
     /** In whose name what it stopped is started. */
     readonly owner: StackOwner | undefined;
-    readonly notes: RunNotes;
   },
   signal: AbortSignal,
 ): Promise<void> {
   const runs = runsOf(engine, isInSwarm(run));
   if (await runs.made(run.id, signal) !== undefined) return;
+  const notes = parts.notesOf(service);
   const keep = (stops: readonly unknown[]) =>
     stops.length === 0 ? notes.remove() : notes.set({ ...run, stops });
   const ending = { ...parts, engine, key, service, requireStartable: parts.startable(owner) };
@@ -141,7 +143,7 @@ export async function haltJobs(
 }
 
 async function endOne<Stopped>(
-  parts: RunEndParts,
+  { notesOf, ...parts }: RunEndParts & Pick<RunsEndParts, "notesOf">,
   runs: RunsEngine<Stopped>,
   id: string,
   signal: AbortSignal,
@@ -149,7 +151,13 @@ async function endOne<Stopped>(
   const { stops = [] } = await runs.made(id, signal) ?? {};
   const isOwn = async (each: Stopped) => await runs.stackOf(each, signal) === parts.key.name;
   const stopped = await unlike(stops, isOwn);
-  await endRun(parts, runs, { stopped }, signal);
+  const keep = (left: readonly Stopped[]) => {
+    if (left.length === 0) return;
+    const notes = notesOf(parts.service);
+    const stops = different([...left, ...notes.get()?.stops ?? []]);
+    notes.set({ id, stops, mayRun: true, isOver: true, isOwn: true });
+  };
+  await endRun(parts, runs, { stopped, keep }, signal);
   // Unlike what was stopped, a run that cannot be removed is an error: it would go on.
   await runs.remove(id, signal);
 }

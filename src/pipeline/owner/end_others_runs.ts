@@ -8,6 +8,7 @@ import {
   isFormerRun,
   type JobRunFacts,
   type RunEndParts,
+  type RunsEndParts,
   type RunsToEnd,
 } from "../../deploy/mod.ts";
 import {
@@ -54,9 +55,17 @@ function endRunsOf(
   which: RunsToEnd,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const { host: { engine }, clock, log } = parts;
-  const startable = (owner: StackOwner | undefined) => startableBy(parts, which.key, owner);
-  return endRuns({ engine, clock, log, startable }, which, signal);
+  return endRuns(endingParts(parts, which.key), which, signal);
+}
+
+/** What the end of runs of a stack's jobs takes. */
+function endingParts(parts: PipelineParts, key: StackKey): RunsEndParts {
+  const { host: { engine }, ledger, clock, log } = parts;
+  return {
+    ...{ engine, clock, log },
+    startable: (owner) => startableBy(parts, key, owner),
+    notesOf: (service) => ledger.stoppedByJobs.of(key, service),
+  };
 }
 
 /** The end of the runs of a stack's jobs that a removal takes away, as containers or as services. */
@@ -83,15 +92,10 @@ export async function endGoneRunsOf(
   key: StackKey,
   signal: AbortSignal,
 ): Promise<void> {
-  const { host: { engine }, ledger, clock, log } = parts;
-  const startable = (owner: StackOwner | undefined) => startableBy(parts, key, owner);
+  const { ledger, log } = parts;
   for (const noted of ledger.stoppedByJobs.all(key.context, key.name)) {
-    const run = {
-      noted,
-      owner: ownerOfWhatRuns(ledger, key),
-      notes: ledger.stoppedByJobs.of(key, noted.service),
-    };
-    await endGoneRuns({ engine, clock, log, startable }, run, signal).catch((error) => {
+    const run = { noted, owner: ownerOfWhatRuns(ledger, key) };
+    await endGoneRuns(endingParts(parts, key), run, signal).catch((error) => {
       signal.throwIfAborted();
       const text = `what job ${noted.service} had stopped is started at the next look for jobs`;
       log.warning(`${text}: ${messageOf(error)}`, { stack: key.name, context: key.context });

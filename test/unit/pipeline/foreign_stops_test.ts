@@ -4,6 +4,7 @@ import { type ObservedContainer, type Revision, stackKey } from "../../../src/mo
 import { warnOfForeignStops } from "../../../src/pipeline/owner/foreign_stops.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "../record/releases.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const reference = "refs/heads/main";
@@ -81,6 +82,20 @@ describe("the warning of a job that stops another source's stack", () => {
     assert.match(text, /^service job0, .*job9 and 390 more: its job stops services of theirs0,/);
     assert.equal(more.length, 10);
     assert.match(more[9] ?? "", /90 more stacks of other sources/);
+  });
+
+  it("names the other context of the engine that deploys one's own", async () => {
+    const there = stackKey("same", "beside");
+    ledger.owners.settle(there, { source: "h/o/jobs", reference });
+    const release = { ...releaseOf(there, "1"), revision: revision("h/o/jobs") };
+    ledger.succeed(ledger.beginDeploy(release), {}, "done");
+    assert.deepEqual(await said("beside/db"), []);
+    for (const context of ["default", "same"]) {
+      ledger.owners.noteEngine(context, { id: "a", cluster: "" });
+    }
+    const [text = "", ...more] = await said("beside/db");
+    assert.match(text, /beside, which runs from the same source by context same, .* are refused,/);
+    assert.deepEqual(more, []);
   });
 
   it("is not given of one's own, of nobody's, nor of a job that is off", async () => {

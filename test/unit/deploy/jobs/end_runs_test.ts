@@ -60,6 +60,7 @@ async function ended(
     clock: createFakeClock(),
     log: createRecordingLog(),
     startable: () => () => Promise.resolve(),
+    notesOf: () => ({ get: () => undefined, set() {}, remove() {} }),
   };
   const names = await endRuns(parts, { key: stackKey("", "shop"), isStack, ends }, signal);
   assert.equal(removed.length, names.length);
@@ -88,12 +89,38 @@ describe("endRuns()", () => {
           clock: createFakeClock(),
           log: createRecordingLog(),
           startable: () => () => Promise.resolve(),
+          notesOf: () => ({ get: () => undefined, set() {}, remove() {} }),
         },
         { key: stackKey("", "shop"), isStack: false, ends: () => true },
         new AbortController().signal,
       );
     await assert.rejects(end(runs), { code: "engine_refused", message: /3001 containers/ });
     assert.deepEqual([await end(others), stopped], [[], []]);
+  });
+});
+
+describe("endRuns() that cannot start what a run has stopped in another stack", () => {
+  it("notes it before the run is removed, whose label told of it", async () => {
+    const labels = { "com.docker.compose.oneoff": "True", "stackwright.job.stops": '["web-id"]' };
+    const name = "shop-backup-1-stackwright-job-7";
+    const engine = createMemoryEngine([
+      runningContainer("shop", "backup", { id: "run-id", name, labels }),
+      runningContainer("blog", "web", { state: "exited" }),
+    ]);
+    engine.startContainer = () => Promise.reject(new Error("the port is taken"));
+    const { stoppedByJobs } = createMemoryLedger(createFakeClock());
+    const key = stackKey("", "shop");
+    const parts = {
+      engine: engine as unknown as Engine,
+      clock: createFakeClock(),
+      log: createRecordingLog(),
+      startable: () => () => Promise.resolve(),
+      notesOf: (service: string) => stoppedByJobs.of(key, service),
+    };
+    const which = { key, isStack: false, ends: () => true };
+    assert.deepEqual(await endRuns(parts, which, new AbortController().signal), [name]);
+    assert.equal(engine.calls.at(-1), "remove run-id with volumes");
+    assert.deepEqual(stoppedByJobs.of(key, "backup").get()?.stops, ["web-id"]);
   });
 });
 
@@ -115,8 +142,9 @@ describe("endGoneRuns()", () => {
       clock: createFakeClock(),
       log,
       startable: () => () => Promise.resolve(),
+      notesOf: () => notes,
     };
-    await endGoneRuns(parts, { noted, owner: undefined, notes }, never);
+    await endGoneRuns(parts, { noted, owner: undefined }, never);
     return { calls: engine.calls, stops: notes.get()?.stops, log };
   };
   const web = runningContainer("blog", "web", { state: "exited" });
