@@ -31,7 +31,7 @@ export async function forEachContext(
   };
   contextsOf(ledger).forEach(begin);
   listeners.push(whenEnded((key) => {
-    if (ledger.current(key) !== undefined) begin(key.context);
+    if (!begun.has(key.context) && ledger.current(key) !== undefined) begin(key.context);
   }));
   await abortableWait(() => () => {}, signal).catch(() => {});
   await Promise.all(begun.values());

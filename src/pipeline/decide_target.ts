@@ -69,9 +69,9 @@ export async function decideTarget(
   requireSupported(deployment);
   if (deployment.destroy.enabled) return await destroyed(parts, asked, signal);
   const swarm = await swarmNow(parts, asked, signal);
-  const isNobodys = recordedOwner(parts.ledger, key) === undefined;
-  const target = { ...asked, isNobodys, ...(swarm === undefined ? {} : { swarm }) };
   const recorded = parts.ledger.current(key);
+  const isNobodys = recorded === undefined && recordedOwner(parts.ledger, key) === undefined;
+  const target = { ...asked, isNobodys, ...(swarm === undefined ? {} : { swarm }) };
   await requireChangeableMode(parts, target, recorded, signal);
   requireNotAnothers(parts, target);
   if (recorded === undefined) requireRoomForStack(parts, target);

@@ -149,7 +149,7 @@ function heldByOthers(
     heldByOther: async ({ declared }) => {
       if (declared.deployment.pause) return undefined;
       const key = keyOf({ declared });
-      for (const other of othersOf(parts.ledger.current(key))) {
+      for (const other of othersOf(() => parts.ledger.current(key))) {
         if (await names(other, key)) return heldByPoll(other, key, asking);
       }
       return undefined;

@@ -298,5 +298,6 @@ export function repositoryOf(
  * that it names to deploy from.
  */
 export function toldRepository(parts: Pick<PipelineParts, "ledger">, target: Target): string {
-  return isStrangers(parts, target) ? target.configuration.source.name : repositoryOf(target);
+  const isOwn = target.deployment.repositoryUrl === "" || isStrangers(parts, target);
+  return isOwn ? target.configuration.source.name : repositoryOf(target);
 }

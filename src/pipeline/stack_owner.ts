@@ -69,13 +69,16 @@ export async function jobCredentials(
   return image === "" ? "" : await images.credentials(image, signal);
 }
 
-/** True when the ledger has another owner of a target's stack; false without a configuration. */
+/**
+ * True when the ledger has another owner of a target's stack; false without a configuration. Who has just asked
+ * for the `recorded` owner, and has not waited since, hands it on.
+ */
 export function isStrangers(
   { ledger }: Pick<PipelineParts, "ledger">,
   { key, configuration, origin }: Pick<ToldTarget, "key" | "configuration" | "origin">,
+  recorded = recordedOwner(ledger, key),
 ): boolean {
   if (configuration === undefined) return false;
-  const recorded = recordedOwner(ledger, key);
   return otherOwner(recorded, claimantOf({ configuration, origin }, recorded)) !== undefined;
 }
 
@@ -97,8 +100,11 @@ function claimantOf(
  *
  * Throws `conflict`, and records which other owner was refused: a person may hand the stack over.
  */
-export function requireNotAnothers(parts: PipelineParts, target: Target): void {
-  const recorded = recordedOwner(parts.ledger, target.key);
+export function requireNotAnothers(
+  parts: PipelineParts,
+  target: Target,
+  recorded = recordedOwner(parts.ledger, target.key),
+): void {
   const claimant = claimantOf(target, recorded);
   remembering(parts, target, () => requireRecorded(target.key, recorded, claimant));
   requireFreeName(parts.ledger, target.discovered);
@@ -121,14 +127,14 @@ export async function requireOwnership(
   observed: ObservedStack,
   signal: AbortSignal,
 ): Promise<void> {
-  requireNotAnothers(parts, target);
-  const containers = partsOf(observed);
   const { ledger } = parts;
   const { key, discovered: found } = target;
   const recorded = recordedOwner(ledger, key);
+  requireNotAnothers(parts, target, recorded);
+  const containers = partsOf(observed);
   const claimant = claimantOf(target, recorded);
   const { reachedAs } = parts.options;
-  const claim = claimOf(ledger, key, { by: claimant, found, reachedAs });
+  const claim = claimOf(ledger, key, { recorded, by: claimant, found, reachedAs });
   // A recorded owner that never began to deploy may have been refused by then.
   const last = recorded && ledger.history(key, 1)[0];
   const hasBegun = last !== undefined;

@@ -76,10 +76,11 @@ export function noteDeferred(
   },
   hold: Pick<Hold, "reason" | "retryAt"> | undefined,
 ): void {
-  if (isStrangers({ ledger }, target)) return;
   const { key, trigger, configuration } = target;
+  const recorded = recordedOwner(ledger, key);
+  if (isStrangers({ ledger }, target, recorded)) return;
   const asker = ownerFrom(configuration);
-  const isOwned = recordedOwner(ledger, key) !== undefined;
+  const isOwned = recorded !== undefined;
   const isSettled = (other: StackOwner) => isOwned || isSameOwner(other, asker);
   if (!options.queuesDeferred || hold?.reason !== "sync_window") {
     return ledger.deferred.remove(key, isSettled);

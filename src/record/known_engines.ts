@@ -18,14 +18,14 @@ const TWO = `h.hostname <> '' AND e.hostname <> '' AND h.hostname <> e.hostname
   AND h.said >= e.since AND e.said >= h.since`;
 
 /**
- * SQL for other contexts `e` than one that are known to lead to its engine, or to its swarm where the
- * stack of a name is one of a swarm, by its newest release. Without a release, it may be either.
+ * SQL for other contexts `e` than a stack's (?1) that are known to lead to its engine, or to its swarm where the
+ * stack of its name (?2) is one of a swarm, by its newest release. Without a release, it may be either.
  */
 export const BESIDE: string = `engines h JOIN engines e ON e.context <> h.context
-  AND h.context = ? AND (h.id <> '' AND e.id = h.id AND NOT (${TWO})
+  AND h.context = ?1 AND (h.id <> '' AND e.id = h.id AND NOT (${TWO})
     OR h.cluster <> '' AND e.cluster = h.cluster AND coalesce(
       (SELECT facts ->> '$.swarm' IS NOT NULL FROM releases
-       WHERE name = ? AND context IN (e.context, h.context)
+       WHERE name = ?2 AND context IN (e.context, h.context)
        ORDER BY created_at DESC LIMIT 1), true))`;
 
 /** The row of a context's engine; `undefined` where it has never said what it is. */

@@ -135,8 +135,10 @@ export class LedgerTables {
   /** Another running process that is changing a stack, for people; `undefined` when there is none. */
   readonly heldElsewhere: Intents["heldElsewhere"] = (key) => this.intents.heldElsewhere(key);
   /** Services that ran before a stack's last deployment, if that came to no end and is not under way elsewhere. */
-  readonly ranBefore = (key: StackKey): readonly string[] =>
-    this.heldElsewhere(key) === undefined ? this.intents.unsettled(key)?.ranBefore ?? [] : [];
+  readonly ranBefore = (key: StackKey): readonly string[] => {
+    const { ranBefore = [] } = this.intents.unsettled(key) ?? {};
+    return ranBefore.length === 0 || this.heldElsewhere(key) === undefined ? ranBefore : [];
+  };
   /** Whether the last change of a stack is a destroy that failed, or was cut off. */
   readonly leftDestroy: Intents["leftDestroy"] = (key) => this.intents.leftDestroy(key);
   /** Open intents that no work is at any more, oldest first. */

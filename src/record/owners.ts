@@ -41,9 +41,9 @@ export interface DeployedFrom {
 /** Refused claimants to keep for each stack: whoever may push must not fill the disk. */
 const MOST_REFUSED = 20;
 
-/** SQL for rows of owners of a name in {@link BESIDE}; the latest hand-over comes first. */
-const OWNERS_BESIDE = `SELECT o.* FROM ${BESIDE}
-  JOIN owners o ON o.context = e.context AND o.name = ? ORDER BY o.adopted DESC, o.context`;
+/** SQL for a stack's row of owners and those of its name in {@link BESIDE}; the latest hand-over comes first. */
+const OWNERS = `SELECT * FROM owners WHERE name = ?2
+  AND (context = ?1 OR context IN (SELECT e.context FROM ${BESIDE})) ORDER BY adopted DESC, context`;
 
 /**
  * Records the owner of each stack, also while it has no containers, and the claimants that were
@@ -55,9 +55,11 @@ export class Owners extends LedgerTable {
    * lead to its engine tell the branch where this one only knows the source, and contest any other owner.
    */
   get(key: StackKey): RecordedOwner | undefined {
-    const row = this.database.rowOf("owners", key);
+    const rows = this.database.all(OWNERS, key);
+    const row = rows.find(({ context }) => context === key.context);
     if (row === undefined) return undefined;
-    const [own, beside] = [toOwner(row), this.beside(key)];
+    const own = toOwner(row);
+    const beside = rows.filter((each) => each !== row).map(toElsewhere);
     const told = own.reference === ""
       ? beside.find(({ source, reference }) => source === own.source && reference !== "")
       : undefined;
@@ -100,7 +102,8 @@ export class Owners extends LedgerTable {
 
   /** As {@link elsewhere}, in contexts that are known to lead to the engine of the stack, or to its swarm. */
   beside(key: StackKey): OwnerElsewhere[] {
-    return this.database.all(OWNERS_BESIDE, key, key.name).map(toElsewhere);
+    const rows = this.database.all(OWNERS, key);
+    return rows.filter(({ context }) => context !== key.context).map(toElsewhere);
   }
 
   /** The contexts of {@link beside}, also without an owner of the stack there. */
@@ -139,7 +142,7 @@ export class Owners extends LedgerTable {
     if (known !== undefined && !isSameOwner(toOwner(known), owner)) return;
     const learns = known?.["reference"] === "" && owner.reference !== "";
     if (!known || learns) this.#set(key, owner, Number(known?.["adopted"] ?? 0));
-    if (from !== undefined) this.#note(key, from);
+    if (from !== undefined) this.#note(key, from, known);
   }
 
   /**
@@ -185,9 +188,9 @@ export class Owners extends LedgerTable {
    * {@link noteCleared} records; 0 where nothing is to be cleared, or the stack is contested.
    */
   toClear(key: StackKey): number {
-    if (this.get(key)?.contested !== undefined) return 0;
     const { adopted = 0, cleared = 0 } = this.database.rowOf("owners", key) ?? {};
-    return Number(adopted) > Number(cleared) ? Number(adopted) : 0;
+    const isLeft = Number(adopted) > Number(cleared);
+    return isLeft && this.get(key)?.contested === undefined ? Number(adopted) : 0;
   }
 
   /** The stacks that {@link toClear} tells of. */
@@ -252,8 +255,7 @@ export class Owners extends LedgerTable {
     );
   }
 
-  #note(key: StackKey, { repository, isFound }: DeployedFrom): void {
-    const known = this.database.rowOf("owners", key);
+  #note(key: StackKey, { repository, isFound }: DeployedFrom, known: Row | undefined): void {
     const found = Number(isFound);
     if (known?.["repository"] === repository && known["found"] === found) return;
     // Not in one transaction with the next statement: one that is noted twice does no harm.

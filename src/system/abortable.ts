@@ -28,6 +28,7 @@ export async function within(
   try {
     return await abortable(Promise.race([promise.then(() => true), late]), signal);
   } finally {
-    timer.abort();
+    // A reason avoids the costly default exception with its stack.
+    timer.abort("settled");
   }
 }

@@ -124,7 +124,7 @@ class Beside {
       if (isLetIn) this.#leaving(who, leaveBeside)();
       throw error;
     } finally {
-      settled.abort();
+      settled.abort("settled");
       signal.removeEventListener("abort", onAbort);
     }
   }

@@ -66,7 +66,7 @@ export class Shares {
       try {
         return await work();
       } finally {
-        ended.abort();
+        ended.abort("ended");
         this.#free(owner, keys);
         if (isAway && --away === 0) {
           await slot.takeAgain(signal);

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { LedgerDatabase } from "../../src/record/ledger_database.ts";
 import { isSample } from "../fakes/sample.ts";
-import { composeFile, service } from "./compose_text.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
 import { commit, ids, inWorld, pollTo } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { createWorld, engines, type World } from "./world.ts";
 
 const COMPOSE = composeFile({
   web: service({
@@ -53,3 +54,51 @@ for (const engine of await engines()) {
       }));
   });
 }
+
+/** Most reads of the ledger for one stack that is as it is wanted, and those of its owner among them. */
+const [MOST_READS, MOST_OF_OWNERS] = [49, 18];
+
+/** Reads of a ledger about the stack of a name during `work`, by what is read. */
+async function readsAbout(stack: string, work: () => Promise<unknown>): Promise<string[]> {
+  const { all } = LedgerDatabase.prototype;
+  const reads: string[] = [];
+  LedgerDatabase.prototype.all = function (sql, ...values) {
+    if (values.some((each) => each === stack || (each as { name?: string })?.name === stack)) {
+      reads.push(/FROM (\w+)/.exec(sql)?.[1] ?? sql);
+    }
+    return all.call(this, sql, ...values);
+  };
+  try {
+    await work();
+  } finally {
+    LedgerDatabase.prototype.all = all;
+  }
+  return reads;
+}
+
+describe("a poll of several stacks that finds nothing new", () => {
+  it("reads the ledger few times for each of them: what was just asked is handed on", async () => {
+    // A clock that is not hurried: others' hand-overs are looked for once in a second.
+    const world = await createWorld({ engine: "fake", speed: 1 });
+    try {
+      const names = ["a", "b", "c", "d", "e"].map((each) => `${world.stack}-${each}`);
+      await world.repository.commit({
+        ".stackwright.yaml": configFile(...names.map((name) => ({ name, working_dir: name }))),
+        ...Object.fromEntries(
+          names.map((name) => [`${name}/compose.yaml`, composeFile({ web: service() })]),
+        ),
+      });
+      await pollTo(world, "succeeded");
+      await pollTo(world, "skipped");
+      const [name = ""] = names;
+      const reads = await readsAbout(name, () => pollTo(world, "skipped"));
+      const [counts, told] = [Map.groupBy(reads, (each) => each), reads.sort().join(" ")];
+      // Each look that waits of its own asks whose the stack is, and a mark of the stack is six reads.
+      assert.ok((counts.get("owners")?.length ?? 0) <= MOST_OF_OWNERS, told);
+      assert.ok(reads.length <= MOST_READS, `${reads.length} reads: ${told}`);
+      assert.ok(reads.length > 0);
+    } finally {
+      await world.close();
+    }
+  });
+});

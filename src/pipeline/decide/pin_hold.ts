@@ -26,8 +26,9 @@ export async function pinHold(
 ): Promise<Hold | undefined> {
   const { key, revision } = target;
   const { pins } = parts.ledger;
-  const [pin, mark] = [pins.get(key), pins.mark(key)];
+  const pin = pins.get(key);
   if (pin === undefined) return undefined;
+  const mark = pins.mark(key);
   // A person may have rolled back, or unpinned, during a look that takes long: that one is asked then.
   const replace = (now: Pin | undefined) => pins.replace(key, mark, now);
   if (pin.revision !== revision.id) {

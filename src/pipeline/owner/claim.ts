@@ -11,6 +11,7 @@ import {
 } from "../../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../../record/ledger.ts";
 import { isFoundElsewhere, recordedOwner } from "../../record/mod.ts";
+import type { RecordedOwner } from "../../record/owners.ts";
 import { type Claim, takesAll, whose } from "./whose.ts";
 
 /** Releases to look through for what they took over; the ledger keeps about as many. */
@@ -23,15 +24,16 @@ interface Asker {
   readonly found?: DiscoveredStack | undefined;
   /** See {@link PipelineOptions.reachedAs}. */
   readonly reachedAs?: ((source: string) => readonly string[]) | undefined;
+  /** The owner by the ledger, where that was just asked. */
+  readonly recorded?: RecordedOwner | undefined;
 }
 
 /** The claim to a stack by the ledger. Reads releases when a thing asks for them, once for all. */
 export function claimOf(
   ledger: Pick<Ledger, "owners" | "current" | "history" | "taken">,
   key: StackKey,
-  { by, found, reachedAs = () => [] }: Asker = {},
+  { by, found, reachedAs = () => [], recorded = recordedOwner(ledger, key) }: Asker = {},
 ): Claim {
-  const recorded = recordedOwner(ledger, key);
   const owner = recorded ?? by;
   const isAdopted = recorded?.adopted === true;
   const all = once(() => ledger.history(key, MOST_RELEASES));

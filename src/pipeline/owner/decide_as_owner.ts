@@ -16,7 +16,9 @@ export async function decideAsOwner(
 ): Promise<Decision> {
   // Whose the stack is depends on what the engine says that it is.
   await parts.host.info(signal);
-  const clears = !isStrangers(parts, target) && await clearHandOver(parts, target.key, signal);
+  const { key } = target;
+  const isLeft = parts.ledger.owners.toClear(key) > 0 && !isStrangers(parts, target);
+  const clears = isLeft && await clearHandOver(parts, key, signal);
   // Without the glance that the run's stacks share: it may have been before that.
   const { glance: _early, ...later } = target;
   return await decideTarget(parts, clears ? later : target, signal);

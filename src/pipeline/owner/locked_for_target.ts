@@ -1,6 +1,7 @@
 import { errors, formatStackKey, ownerFrom } from "../../model/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import { handedOver, recordedOwner } from "../../record/mod.ts";
+import type { RecordedOwner } from "../../record/owners.ts";
 import { patiently } from "../../system/mod.ts";
 import { requireOwner } from "../destroy/require_owner.ts";
 import type { PipelineParts } from "../parts.ts";
@@ -30,17 +31,17 @@ export async function lockedForTarget<T>(
   const { ledger, stackLock } = parts;
   const { key } = target;
   const name = formatStackKey(key);
+  const isOthers = isStrangers(parts, target);
   const wait = async (within: AbortSignal, enter: () => void) => {
-    if (isStrangers(parts, target)) await waitForProcess(parts, key, target.progress, within);
+    if (isOthers) await waitForProcess(parts, key, target.progress, within);
     else await before(within);
     return await stackLock.run(
       name,
       () => {
         enter();
-        // Somebody may have become its owner during the wait.
-        refuseStranger(parts, target);
-        // Before its first deployment a stack has none; and who is refused here was never its owner.
+        // Somebody may have become its owner during the wait. Before its first deployment a stack has none.
         const recorded = recordedOwner(ledger, key);
+        refuseStranger(parts, target, recorded);
         const owners = [wantedOwner(target), recorded, recorded?.contested];
         return whileOwned(parts, { keys: [key], owners }, work, signal);
       },
@@ -49,7 +50,7 @@ export async function lockedForTarget<T>(
     );
   };
   const locked = () => patiently(patienceOf(parts, target), wait, signal);
-  if (!isStrangers(parts, target)) {
+  if (!isOthers) {
     // A rollback keeps what runs from this commit: there is nobody to make room for.
     if (ledger.pins.get(key)?.revision === target.revision.id) return await locked();
     const beside = ledger.owners.beside(key).map(({ context }) => ({ ...key, context }));
@@ -61,8 +62,8 @@ export async function lockedForTarget<T>(
 }
 
 /** Refuses a target whose stack another owner has by the ledger, in the words of what it asks for. Throws `conflict`. */
-function refuseStranger(parts: PipelineParts, target: Target): void {
-  if (!isStrangers(parts, target)) return;
+function refuseStranger(parts: PipelineParts, target: Target, recorded?: RecordedOwner): void {
+  if (!isStrangers(parts, target, recorded)) return;
   const { ledger } = parts;
   const { key, configuration, deployment } = target;
   if (deployment.destroy.enabled) {

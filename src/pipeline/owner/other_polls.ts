@@ -20,14 +20,14 @@ interface Asking {
 /**
  * Finder of the polls, among those `polled` of a run's source, that may have a stack which the run
  * names, too: the two would replace each other for ever. Of the polls of one reference and target (files,
- * or deployments of their own) the first has what several name. Of two targets the one that `deployed`
+ * or deployments of their own) the first has what several name. Of two targets the one that deployed
  * it has it; persons may deploy any.
  */
 export function otherPollsOf(
   polled: readonly SourceRequest[],
   { request, origin, source }: Asking,
 ): (
-  deployed: Pick<Release, "configuration" | "revision" | "target"> | undefined,
+  current: () => Pick<Release, "configuration" | "revision" | "target"> | undefined,
 ) => readonly SourceRequest[] {
   const others = polled.filter(({ target }) => origin !== "manual" && target !== request.target);
   const same = polled.filter(({ kind, reference, target }) =>
@@ -38,7 +38,9 @@ export function otherPollsOf(
     ? -1
     : same.findIndex((each) => isDeepStrictEqual(each.deployments, request.deployments));
   const first = same.slice(0, Math.max(own, 0));
-  return (deployed) => {
+  return (current) => {
+    if (others.length === 0) return first;
+    const deployed = current();
     const { source: from } = deployed?.configuration ?? deployed?.revision ?? {};
     return from?.name === source
       ? [...first, ...others.filter(({ target }) => target === deployed?.target)]
