@@ -35,7 +35,7 @@ import {
 } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { createPauses, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
-import { claimOf, namesDefined } from "./owner/claim.ts";
+import { claimOf, namesDefinedIn } from "./owner/claim.ts";
 import { separately, wasFound } from "./owner/separate.ts";
 import {
   type Anothers,
@@ -218,15 +218,10 @@ export async function requireNothingForeign(
   const asker = { owner: claimant, from, isFound };
   const separate = new Map<string, ReturnType<typeof separately>>();
   const separateOf = (name: string) => separately(ledger, asker, { ...key, name });
-  const defined = new Map<string, ReadonlySet<string>>();
   const facts: OwnerFacts = {
     ownersOf: ownersIn(parts, key, signal),
     isSeparate: (name, deployed) => separate.getOrInsertComputed(name, separateOf)(deployed),
-    definedBy: (kind, name) =>
-      defined.getOrInsertComputed(
-        `${kind}:${name}`,
-        () => namesDefined(ledger, { ...key, name }, kind),
-      ),
+    definedBy: namesDefinedIn(ledger, key),
   };
   await requireOwnNetworks(key, model, { ...facts, engine }, claimant, signal);
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;

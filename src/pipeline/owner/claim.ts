@@ -109,18 +109,22 @@ export function modelOf(
 }
 
 /**
- * The networks or volumes of its own that the current release of a stack defines, by the names that compose gives;
- * those of all contexts of its engine.
+ * Makes a finder of the networks or volumes of its own that the current release of a stack defines, by the names
+ * that compose gives; those of all contexts of an engine. Each stack is looked for once.
  */
-export function namesDefined(
+export function namesDefinedIn(
   ledger: Pick<Ledger, "current" | "open" | "owners">,
-  key: StackKey,
-  kind: "networks" | "volumes",
-): ReadonlySet<string> {
-  const own = [key.context, ...ledger.owners.contextsBeside(key)].flatMap((context) => {
-    const current = ledger.current({ ...key, context });
-    const model = current && modelOf(ledger, current);
-    return resourcesOf(model ?? {}, kind).filter(({ external }) => !external);
-  });
-  return new Set(own.map(({ name }) => name).filter((name) => name.startsWith(`${key.name}_`)));
+  { context: here }: Pick<StackKey, "context">,
+): (kind: "networks" | "volumes", stack: string) => ReadonlySet<string> {
+  const find = (kind: "networks" | "volumes", name: string) => {
+    const contexts = [here, ...ledger.owners.contextsBeside({ context: here, name })];
+    const own = contexts.flatMap((context) => {
+      const current = ledger.current({ context, name });
+      const model = current && modelOf(ledger, current);
+      return resourcesOf(model ?? {}, kind).filter(({ external }) => !external);
+    });
+    return new Set(own.map((each) => each.name).filter((each) => each.startsWith(`${name}_`)));
+  };
+  const found = new Map<string, ReadonlySet<string>>();
+  return (kind, stack) => found.getOrInsertComputed(`${kind} ${stack}`, () => find(kind, stack));
 }
