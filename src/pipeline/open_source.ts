@@ -36,7 +36,7 @@ import {
   resolveOther,
 } from "./resolve_revision.ts";
 import { otherBranch, requestsOf } from "./owner/other_branch.ts";
-import { heldByPoll, otherPollsOf } from "./owner/other_polls.ts";
+import { besidePolls, heldByPoll, otherPollsOf } from "./owner/other_polls.ts";
 import { readDeployments } from "./source/read_deployments.ts";
 import { type Target, triedOnce } from "../prepare/mod.ts";
 
@@ -65,12 +65,21 @@ export interface OpenedSource extends SourceRun {
   readonly heldByOther: (deployment: ExpandedDeployment) => Promise<StackwrightError | undefined>;
   /** The branch whose file has a stack, by the ledger, and still names it, where that is another one. */
   readonly otherBranch: (key: StackKey) => Promise<string | undefined>;
+  /** The polls beside this one of its repository, reference and target, each of which discovers for itself. */
+  readonly besidePolls: readonly SourceRequest[];
+  /** Whether one of these names a stack, or cannot be read. */
+  readonly isNamedBeside: (key: StackKey) => Promise<boolean>;
   /** Tells whether the reference of the webhook behind the run passes a filter. */
   readonly passes: (filter: string) => Promise<boolean>;
 }
 
+type AskedOfOthers = Pick<
+  OpenedSource,
+  "heldByOther" | "otherBranch" | "besidePolls" | "isNamedBeside"
+>;
+
 /** A source that was read, without the questions that a run asks about it. */
-type ReadSource = Omit<OpenedSource, "heldByOther" | "otherBranch" | "passes">;
+type ReadSource = Omit<OpenedSource, keyof AskedOfOthers | "passes">;
 
 /**
  * Resolves a source's reference, reads its configuration and expands it into deployments. Tells the
@@ -134,7 +143,7 @@ function heldByOthers(
   parts: PipelineParts,
   { request, configuration, origin, round }: ReadSource,
   signal: AbortSignal,
-): Pick<OpenedSource, "heldByOther" | "otherBranch"> {
+): AskedOfOthers {
   const { name: source } = configuration.source;
   const polled = polledOf(parts, source);
   const asking = { request, origin, source };
@@ -145,7 +154,13 @@ function heldByOthers(
     const named = await read.getOrInsertComputed(JSON.stringify(other), ask);
     return named === undefined || named.includes(formatStackKey(key));
   };
+  const beside = besidePolls(polled, request);
   return {
+    besidePolls: beside,
+    isNamedBeside: async (key) => {
+      for (const other of beside) if (await names(other, key)) return true;
+      return false;
+    },
     heldByOther: async ({ declared }) => {
       if (declared.deployment.pause) return undefined;
       const key = keyOf({ declared });

@@ -6,13 +6,14 @@ import {
   type StackKey,
   type TargetListener,
 } from "../../model/mod.ts";
+import { otherOwner, recordedOwner } from "../../record/mod.ts";
 import { allInTurns, deploying } from "../../system/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
 import { destroyTarget, keptData } from "../destroy_target.ts";
 import type { OpenedSource } from "../open_source.ts";
 import { partsFor, type PipelineParts } from "../parts.ts";
 import { overtakenBy } from "./is_newer.ts";
-import { mayGoOn, type Removal } from "./obsolete_removal.ts";
+import { mayGoOn, type Removal, toRemove } from "./obsolete_removal.ts";
 
 /** A stack that was removed but for its data, which goes after the other stacks of the run were deployed. */
 export interface LeftData {
@@ -47,7 +48,12 @@ export async function deleteLeftData(
       teller.tell({ kind: "ended", end: { status: "succeeded", message } });
     } catch (thrown) {
       // What is remembered again is removed with its data by the next run that does not name it.
-      parts.ledger.discovered.set(each.removal.stack);
+      const other = otherOwner(
+        recordedOwner(parts.ledger, key),
+        ownerFrom(each.run.configuration),
+      );
+      const isForgotten = parts.ledger.discovered.get(key) === undefined;
+      if (other === undefined && isForgotten) parts.ledger.discovered.set(each.removal.stack);
       teller.fail(
         `deleting the data of ${key.name}, whose containers were removed`,
         thrown,
@@ -63,21 +69,25 @@ async function deleteData(
   isDeployed: (key: StackKey) => boolean,
   signal: AbortSignal,
 ): Promise<RemovedData> {
-  const { stack: found, stack: { key }, removeImages, goesAfter } = removal;
-  const all = (why: string): RemovedData => ({ deleted: [], kept: [keptData(why)] });
+  const { stack: found, stack: { key }, deletes, keepsData, goesAfter } = removal;
+  const all = (why: string): RemovedData => ({
+    deleted: [],
+    kept: [deletes ? keptData(keepsData ?? why) : `its images: ${why}`],
+  });
   if (signal.aborted) return all("the run ended before the other stacks were deployed");
   const others = goesAfter.filter((each) => !isDeployed(each));
   if (others.length > 0) return all(mayGoOn(others, "as this commit has it"));
   const newer = await overtakenBy(anyParts, looked, signal);
   if (newer !== undefined) return all(newer.message);
-  const what = { removeVolumes: true, removeImages };
-  const decided = { by: ownerFrom(configuration), found, what, since, isLeft: true };
+  const by = ownerFrom(configuration);
+  const decided = { by, found, what: toRemove(removal), since, isLeft: true };
   const parts = await partsFor(anyParts, key, signal);
   const data = await parts.stackLock.run(formatStackKey(key), async () => {
     const work = () => destroyTarget(parts, key, decided, signal);
     return await deploying(parts, { ...found, configuration }, work, signal);
   }, signal);
-  return data === "moved" || data === undefined ? all("it was changed meanwhile") : data;
+  if (data === "moved" || data === undefined) return all("it was changed meanwhile");
+  return keepsData === undefined ? data : { ...data, kept: [...data.kept, keptData(keepsData)] };
 }
 
 /** Keeps the keys of a run's targets that are deployed as it wants them, by how they ended. */

@@ -14,39 +14,47 @@ export type RemoveVerdict = ObsoleteVerdict & {
 
 /** A stack that is to be removed, since nothing names it any more. */
 export type Removal = RemoveVerdict & {
+  /** Whether its data would be deleted, but for {@link keepsData}. */
+  readonly deletes: boolean;
   /** Why its data stays, although it would be deleted. */
   readonly keepsData: string | undefined;
-  /** Stacks after which its data goes, if it does: they may go on with it; see `deleteLeftData`. */
+  /** Stacks after which its data and images go, if they do: these may need them; see `deleteLeftData`. */
   readonly goesAfter: readonly StackKey[];
 };
 
 /**
- * The removal of a stack by a run that wants these ones. Its data stays where one of them that may be on its engine was
- * never deployed: the stack may have been renamed to it. Else it goes after them.
+ * The removal of a stack by a run that wants these ones, which `hasBeside` other polls of its repository. Its data
+ * stays where one of them that may be on its engine was never deployed: the stack may have been renamed to it; and
+ * where other polls may name such a one. Else it goes after those that the run wants, as its images do.
  */
 export function asRemoval(
   { ledger }: Pick<PipelineParts, "ledger">,
   verdict: RemoveVerdict,
-  wanted: readonly StackKey[],
+  { wanted, hasBeside = false }: {
+    readonly wanted: readonly StackKey[];
+    readonly hasBeside?: boolean;
+  },
 ): Removal {
-  const { stack: { key }, removeVolumes } = verdict;
+  const { stack: { key }, removeVolumes, removeImages } = verdict;
   const deletes = removeVolumes || ledger.current(key)?.swarm !== undefined;
-  const goesAfter = wanted.filter(({ context }) =>
-    deletes && ledger.owners.mayShareEngine(key, context)
-  );
-  const fresh = goesAfter.filter((each) => ledger.current(each) === undefined);
-  const keepsData = fresh.length === 0 ? undefined : mayGoOn(fresh, "yet");
-  return { ...verdict, keepsData, goesAfter: keepsData === undefined ? goesAfter : [] };
+  const near = wanted.filter(({ context }) => ledger.owners.mayShareEngine(key, context));
+  const fresh = near.filter((each) => ledger.current(each) === undefined);
+  const why = fresh.length > 0
+    ? mayGoOn(fresh, "yet")
+    : hasBeside
+    ? "another poll of its repository may go on with it; delete by hand what nothing uses"
+    : undefined;
+  const keepsData = deletes ? why : undefined;
+  return { ...verdict, deletes, keepsData, goesAfter: deletes || removeImages ? near : [] };
 }
 
 /** Words for when a stack or its data is removed after others, to append to a sentence. */
-export function whenRemoved(
-  { movedTo, goesAfter }: Pick<Removal, "movedTo" | "goesAfter">,
-): string {
+export function whenRemoved({ movedTo, deletes, keepsData, goesAfter }: Removal): string {
   const moved = movedTo &&
     `; once context ${movedTo.context} has deployed it as this commit has it`;
+  const isLast = goesAfter.length > 0 && deletes && keepsData === undefined;
   return (moved ?? "") +
-    (goesAfter.length === 0 ? "" : "; its data goes last, where no other stack goes on with it");
+    (!isLast ? "" : "; its data goes last, where no other stack goes on with it");
 }
 
 /** Why a stack stays that is named by the context of another engine. */
@@ -61,6 +69,13 @@ export function mayGoOn(stacks: readonly StackKey[], how: string): string {
     fewOf(stacks.map(({ name }) => name))
   } ${are} named and not deployed ${how}, and may go on ` +
     "with it, as after a rename; delete by hand what nothing uses";
+}
+
+/** What goes with a removed stack at its end. */
+export function toRemove({ removeVolumes, removeImages, keepsData }: Removal) {
+  return keepsData === undefined
+    ? { removeVolumes, removeImages }
+    : { removeVolumes: false, keepsStackVolumes: true, removeImages };
 }
 
 /**
@@ -78,11 +93,10 @@ export async function destroyObsolete(
   },
   signal: AbortSignal,
 ): Promise<TargetEnd | "moved" | "data_left"> {
-  const { stack: found, stack: { key }, keepsData, goesAfter, removeVolumes, removeImages } =
-    removal;
-  const what = keepsData === undefined && goesAfter.length === 0
-    ? { removeVolumes, removeImages }
-    : { removeVolumes: false, keepsStackVolumes: true, removeImages };
+  const { stack: found, stack: { key }, keepsData, goesAfter } = removal;
+  const what = goesAfter.length === 0
+    ? toRemove(removal)
+    : { removeVolumes: false, keepsStackVolumes: true, removeImages: false };
   const decided = { by: ownerFrom(run.configuration), found, what, since };
   const data = await destroyTarget(parts, key, decided, signal);
   if (data === "moved") return data;

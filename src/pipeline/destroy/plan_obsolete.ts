@@ -24,7 +24,14 @@ import { asRemoval, type Removal, type RemoveVerdict } from "./obsolete_removal.
 /** A run whose source was opened, as far as what it does not name any more depends on it. */
 export type ObsoleteRun = Pick<
   OpenedSource,
-  "request" | "configuration" | "expansion" | "trigger" | "origin" | "passes"
+  | "request"
+  | "configuration"
+  | "expansion"
+  | "trigger"
+  | "origin"
+  | "passes"
+  | "besidePolls"
+  | "isNamedBeside"
 >;
 
 /** A stack that nothing names any more, or that is named by another context, and that stays. */
@@ -67,9 +74,12 @@ export async function planObsolete(
     isWhole: request.deployments.length === 0,
     complete: failures.length === 0,
   });
-  const verdicts = await allInTurns(chosen, (each) => unlessKept(parts, each, named, signal));
+  const verdicts = await allInTurns(
+    chosen,
+    (each) => unlessKept(parts, each, { named, isNamedBeside: run.isNamedBeside }, signal),
+  );
   const removals = verdicts.filter((each) => each.kind === "remove")
-    .map((each) => asRemoval(parts, each, wanted));
+    .map((each) => asRemoval(parts, each, { wanted, hasBeside: run.besidePolls.length > 0 }));
   const permitted = permitsRemovals({
     removals: removals.map((each) => each.stack.key),
     owned: discovered.length,
@@ -98,7 +108,9 @@ export function lookedAt(
 async function unlessKept(
   parts: PipelineParts,
   verdict: ObsoleteVerdict,
-  named: readonly StackKey[],
+  { named, isNamedBeside }: Pick<ObsoleteRun, "isNamedBeside"> & {
+    readonly named: readonly StackKey[];
+  },
   signal: AbortSignal,
 ): Promise<Kept | RemoveVerdict> {
   const { stack, stack: { key } } = verdict;
@@ -112,7 +124,8 @@ async function unlessKept(
   if (verdict.kind === "keep") return verdict;
   const because = hold ??
     await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
-    whyElsewhere(parts.ledger, key);
+    whyElsewhere(parts.ledger, key) ??
+    (await isNamedBeside(key) ? "another poll of its repository names it" : undefined);
   return because === undefined
     ? { ...verdict, movedTo }
     : { kind: "keep", stack, because, isSure: true };

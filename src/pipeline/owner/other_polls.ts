@@ -30,10 +30,7 @@ export function otherPollsOf(
   current: () => Pick<Release, "configuration" | "revision" | "target"> | undefined,
 ) => readonly SourceRequest[] {
   const others = polled.filter(({ target }) => origin !== "manual" && target !== request.target);
-  const same = polled.filter(({ kind, reference, target }) =>
-    target === request.target &&
-    fullReference(kind, reference) === fullReference(request.kind, request.reference)
-  );
+  const same = polled.filter((each) => isOfSameFiles(each, request));
   const own = request.withFiles === true
     ? -1
     : same.findIndex((each) => isDeepStrictEqual(each.deployments, request.deployments));
@@ -46,6 +43,22 @@ export function otherPollsOf(
       ? [...first, ...others.filter(({ target }) => target === deployed?.target)]
       : first;
   };
+}
+
+/** The other polls, among those `polled` of a source, of the reference and target of a request for one. */
+export function besidePolls(
+  polled: readonly SourceRequest[],
+  request: SourceRequest,
+): SourceRequest[] {
+  if (request.withFiles === true) return [];
+  return polled.filter((each) =>
+    isOfSameFiles(each, request) && !isDeepStrictEqual(each.deployments, request.deployments)
+  );
+}
+
+function isOfSameFiles(one: SourceRequest, other: SourceRequest): boolean {
+  return one.target === other.target &&
+    fullReference(one.kind, one.reference) === fullReference(other.kind, other.reference);
 }
 
 /** The error for a stack that another poll of the source has and names. */

@@ -87,23 +87,48 @@ describe("asRemoval()", () => {
   it("keeps the data where the run names a stack that was never deployed, as after a rename", () => {
     const ledger = ledgerOf(["shop", {}], ["one", {}]);
     assert.match(
-      asRemoval({ ledger }, verdict, named.slice(0, 2)).keepsData ?? "",
+      asRemoval({ ledger }, verdict, { wanted: named.slice(0, 2) }).keepsData ?? "",
       /^fresh is named and not deployed yet, .* rename/,
     );
-    assert.equal(asRemoval({ ledger }, verdict, named.slice(0, 1)).keepsData, undefined);
+    assert.equal(
+      asRemoval({ ledger }, verdict, { wanted: named.slice(0, 1) }).keepsData,
+      undefined,
+    );
     const elsewhere = named.slice(2);
-    assert.match(asRemoval({ ledger }, verdict, elsewhere).keepsData ?? "", /^else is named/);
+    assert.match(
+      asRemoval({ ledger }, verdict, { wanted: elsewhere }).keepsData ?? "",
+      /^else is named/,
+    );
     for (const context of ["default", "other"]) {
       ledger.owners.noteEngine(context, { id: context, hostname: context, cluster: "" });
     }
-    assert.equal(asRemoval({ ledger }, verdict, elsewhere).keepsData, undefined);
+    assert.equal(asRemoval({ ledger }, verdict, { wanted: elsewhere }).keepsData, undefined);
+  });
+
+  it("keeps the data where another poll of the repository may go on with it", () => {
+    const ledger = ledgerOf(["shop", {}]);
+    const { keepsData, goesAfter } = asRemoval({ ledger }, verdict, {
+      wanted: [],
+      hasBeside: true,
+    });
+    assert.match(keepsData ?? "", /^another poll of its repository may go on with it/);
+    assert.deepEqual(goesAfter, []);
+  });
+
+  it("lets images go after the stacks that the run wants, also where no data goes", () => {
+    const [one = SHOP] = named;
+    const ledger = ledgerOf(["shop", {}], ["one", {}]);
+    const keeping = { ...verdict, removeVolumes: false };
+    const after = (removeImages: boolean) =>
+      asRemoval({ ledger }, { ...keeping, removeImages }, { wanted: [one] }).goesAfter;
+    assert.deepEqual([after(true), after(false)], [[one], []]);
   });
 
   it("has nothing to keep where none would be deleted", () => {
     const keeping = { ...verdict, removeVolumes: false };
     const ofContainers = { ledger: ledgerOf(["shop", {}]) };
     const ofSwarm = { ledger: ledgerOf(["shop", {}, {}]) };
-    assert.equal(asRemoval(ofContainers, keeping, named).keepsData, undefined);
-    assert.notEqual(asRemoval(ofSwarm, keeping, named).keepsData, undefined);
+    assert.equal(asRemoval(ofContainers, keeping, { wanted: named }).keepsData, undefined);
+    assert.notEqual(asRemoval(ofSwarm, keeping, { wanted: named }).keepsData, undefined);
   });
 });

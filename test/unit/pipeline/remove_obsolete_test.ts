@@ -45,6 +45,8 @@ describe("planObsolete()", () => {
         trigger: "webhook",
         origin: "automatic",
         deploy: () => Promise.resolve(),
+        besidePolls: [],
+        isNamedBeside: () => Promise.resolve(false),
         leaves: () => false,
       },
       passes: (filter: string) => turns.take(() => passesWebhookFilter(filter, ["main"]), signal),
@@ -109,7 +111,7 @@ describe("deleteLeftData()", () => {
     const teller = createTeller([listener], { key } as ToldTarget, configuration);
     const left = {
       ...{ run, teller, because: "gone", since: "", looked: [configuration] },
-      removal: { stack, removeImages: false, goesAfter: [] },
+      removal: { stack, deletes: true, removeImages: false, goesAfter: [] },
     } as unknown as LeftData;
     const asking = { ...parts, source } as unknown as PipelineParts;
     await deleteLeftData(asking, [left], () => true, signal);
@@ -145,6 +147,8 @@ describe("removeObsolete()", () => {
         trigger: "poll",
         origin: "automatic",
         deploy: () => Promise.resolve(),
+        besidePolls: [],
+        isNamedBeside: () => Promise.resolve(false),
         leaves: () => false,
       },
     } as unknown as Parameters<typeof removeObsolete>[1];
@@ -177,6 +181,8 @@ describe("removeObsolete()", () => {
         trigger: "poll",
         origin: "automatic",
         deploy: () => Promise.resolve(),
+        besidePolls: [],
+        isNamedBeside: () => Promise.resolve(false),
         leaves: () => false,
       },
     } as unknown as Parameters<typeof removeObsolete>[1];
@@ -244,6 +250,8 @@ function createShop() {
       trigger: "poll",
       origin: "automatic",
       deploy: () => Promise.resolve(),
+      besidePolls: [],
+      isNamedBeside: () => Promise.resolve(false),
       leaves: () => false,
     },
   } as unknown as Parameters<typeof removeObsolete>[1];
