@@ -22,6 +22,7 @@ import {
   lockedForTarget,
   meant,
   noteDecision,
+  noteUnnamed,
   type OpenedSource,
   openSource,
   partsFor,
@@ -157,6 +158,7 @@ async function deployNamed(
   await learnedOfAll(parts, failures.map(({ key }) => key), signal);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
+  if (opened.away === undefined) noteUnnamed(parts, opened);
   const deploy = (...more: TargetListener[]) =>
     deployTargets(parts, { opened, listeners: [...listeners, ...more] }, deployments, signal);
   if (opened.away === undefined && !(only && deployments.length + failures.length > 0)) {

@@ -21,4 +21,6 @@ export interface DiscoveredStack {
   readonly directory: string;
   /** What to do once nothing names the stack; absent for a stack that was not discovered. */
   readonly policy?: Pick<AutoDiscoveryOptions, "delete" | "removeVolumes" | "removeImages">;
+  /** Stacks that were never deployed when a run found this one unnamed: it may have been renamed to one. */
+  readonly fresh?: readonly StackKey[];
 }

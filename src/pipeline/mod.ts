@@ -24,6 +24,7 @@ export * from "./reconcile/observe_engine.ts";
 export * from "./reconcile.ts";
 export * from "./recover.ts";
 export * from "./recreate.ts";
+export { noteUnnamed } from "./destroy/plan_obsolete.ts";
 export * from "./remove_obsolete.ts";
 export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";

@@ -62,7 +62,7 @@ export class DiscoveredStacks extends LedgerTable {
 }
 
 function toStack(row: Row): DiscoveredStack {
-  const { repository, directory, policy } = jsonIn(row, "content");
+  const { repository, directory, policy, fresh } = jsonIn(row, "content");
   return {
     key: keyIn(row),
     owner: {
@@ -73,10 +73,11 @@ function toStack(row: Row): DiscoveredStack {
     repository,
     directory,
     policy,
+    ...(fresh && { fresh }),
   };
 }
 
-function content({ owner, repository, directory, policy }: DiscoveredStack): string {
+function content({ owner, repository, directory, policy, fresh }: DiscoveredStack): string {
   const { source, target, reference } = owner;
   const { delete: remove, removeVolumes, removeImages } = policy ?? {};
   return JSON.stringify({
@@ -84,5 +85,6 @@ function content({ owner, repository, directory, policy }: DiscoveredStack): str
     directory,
     ...(policy && { policy: { delete: remove, removeVolumes, removeImages } }),
     owner: { source, target, reference },
+    ...(fresh && { fresh }),
   });
 }

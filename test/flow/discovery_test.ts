@@ -241,6 +241,31 @@ describe("auto-discovery", () => {
       assert.deepEqual(await found(), [`${world.stack}-shared`]);
     }));
 
+  it("a renamed one's data stays also where the removal comes in a later run, as of a mass of them or after a hold", () =>
+    inWorld("fake", async (world) => {
+      const policy = { enabled: true, delete: true, remove_volumes: true };
+      const volumes = { data: {} };
+      const file = composeFile({ web: service({ volumes: ["data:/data"] }) }, { volumes });
+      const of = (...names: string[]) =>
+        Object.fromEntries(names.map((each) => [`${directory(world, each)}/compose.yaml`, file]));
+      await commit(world, of("a", "b"), policy);
+      await pollTo(world, "succeeded");
+      await commandTo(world, 0, ["hold", `${world.stack}-a`]);
+      await world.repository.remove([directory(world, "a")]);
+      await commit(world, of("c"), policy);
+      await world.poll();
+      assert.deepEqual(await running(world, "a", "b", "c"), ["a", "b", "c"]);
+      await commandTo(world, 0, ["resume", `${world.stack}-a`]);
+      const run = JSON.stringify(await pollTo(world, "succeeded"));
+      assert.ok(run.includes(`kept its volumes and the data in its relative mounts`), run);
+      assert.deepEqual(await running(world, "a", "b", "c"), ["b", "c"]);
+      const kept = await world.engine.findVolumes(
+        [`${world.stack}-a_data`],
+        new AbortController().signal,
+      );
+      assert.equal(kept.length, 1);
+    }));
+
   it("the data of a removed one stays where another one is not deployed as the commit has it", () =>
     inWorld("fake", async (world) => {
       const policy = { enabled: true, delete: true, remove_volumes: true };

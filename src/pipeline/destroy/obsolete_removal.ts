@@ -24,8 +24,9 @@ export type Removal = RemoveVerdict & {
 
 /**
  * The removal of a stack by a run that wants these ones, which `hasBeside` other polls of its repository. Its data
- * stays where one of them that may be on its engine was never deployed: the stack may have been renamed to it; and
- * where other polls may name such a one. Else it goes after those that the run wants, as its images do.
+ * stays where one of them that may be on its engine was never deployed, now or when a run first found it unnamed:
+ * the stack may have been renamed to it; and where other polls may name such a one. Else it goes after those that
+ * the run wants, as its images do.
  */
 export function asRemoval(
   { ledger }: Pick<PipelineParts, "ledger">,
@@ -35,12 +36,17 @@ export function asRemoval(
     readonly hasBeside?: boolean;
   },
 ): Removal {
-  const { stack: { key }, removeVolumes, removeImages } = verdict;
+  const { stack: { key, fresh: before = [] }, removeVolumes, removeImages } = verdict;
   const deletes = removeVolumes || ledger.current(key)?.swarm !== undefined;
   const near = wanted.filter(({ context }) => ledger.owners.mayShareEngine(key, context));
   const fresh = near.filter((each) => ledger.current(each) === undefined);
   const why = fresh.length > 0
     ? mayGoOn(fresh, "yet")
+    : before.length > 0
+    ? `${
+      fewOf(before.map(({ name }) => name))
+    } came when nothing named it any more, and may go on ` +
+      "with it, as after a rename; delete by hand what nothing uses"
     : hasBeside
     ? "another poll of its repository may go on with it; delete by hand what nothing uses"
     : undefined;

@@ -1,4 +1,5 @@
 import {
+  type DiscoveredStack,
   type DiscoveryOwner,
   formatStackArguments,
   formatStackKey,
@@ -13,7 +14,13 @@ import {
 } from "../../plan/mod.ts";
 import { whyElsewhere } from "../../record/mod.ts";
 import { allInTurns } from "../../system/mod.ts";
-import { discoveryOwner, keyOf, removalPolicy, type ScannedBase } from "../expand_deployments.ts";
+import {
+  discoveryOwner,
+  type ExpandedDeployment,
+  keyOf,
+  removalPolicy,
+  type ScannedBase,
+} from "../expand_deployments.ts";
 import { personHold } from "../hold.ts";
 import type { OpenedSource } from "../open_source.ts";
 import { whyLeftAlone } from "../owner/own_stack.ts";
@@ -57,11 +64,8 @@ export async function planObsolete(
   const owner = discoveryOwner(configuration, request);
   const looked = lookedAt(run);
   const named = [...deployments.map(keyOf), ...failures.map((each) => each.key)];
-  const wanted = deployments.filter((each) => !each.declared.deployment.destroy.enabled).map(keyOf);
-  const names = new Set(named.map(formatStackKey));
-  const stacks = parts.ledger.discovered.of(owner);
-  const discovered = stacks.filter(({ policy }) => policy !== undefined);
-  const unnamed = stacks.filter(({ key }) => !names.has(formatStackKey(key)));
+  const wanted = wantedOf(deployments);
+  const { discovered, unnamed } = noteUnnamed(parts, run);
   const candidates = await allInTurns(unnamed, async (stack) => {
     const isThere = stack.policy !== undefined || parts.ledger.current(stack.key) !== undefined;
     return isThere ? [{ ...stack, newer: await isNewer(parts, stack, looked, signal) }] : [];
@@ -95,6 +99,42 @@ export async function planObsolete(
       : `${removals.length} of ${discovered.length} discovered stacks would be ` +
         `removed at once; that needs a manual trigger, or the same result in the next run`,
   };
+}
+
+/** Names of stacks that are noted as fresh: what a person reads of them, and no more than a row may have. */
+const MOST_FRESH = 3;
+
+/**
+ * Finds the stacks that an earlier run named and this one does not, and notes which of its stacks were never deployed
+ * until now. One may be what a removed one was renamed to, also where the removal comes in a later run: as the second
+ * of a mass removal, after a hold, or when the rest of the configuration can be read again.
+ */
+export function noteUnnamed(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  { configuration, request, expansion: { deployments, failures } }: ObsoleteRun,
+): {
+  readonly discovered: readonly DiscoveredStack[];
+  readonly unnamed: readonly DiscoveredStack[];
+} {
+  const names = new Set(
+    [...deployments.map(keyOf), ...failures.map((each) => each.key)].map(formatStackKey),
+  );
+  const stacks = ledger.discovered.of(discoveryOwner(configuration, request));
+  const isNew = (key: StackKey) => ledger.current(key) === undefined;
+  const isFresh = stacks.some(({ key }) => !names.has(formatStackKey(key)));
+  const never = isFresh ? wantedOf(deployments).filter(isNew) : [];
+  const unnamed = stacks.filter(({ key }) => !names.has(formatStackKey(key))).map((stack) => {
+    const near = never.filter(({ context }) => ledger.owners.mayShareEngine(stack.key, context));
+    if (stack.fresh !== undefined || near.length === 0) return stack;
+    const noted = { ...stack, fresh: near.slice(0, MOST_FRESH) };
+    ledger.discovered.set(noted);
+    return noted;
+  });
+  return { discovered: stacks.filter(({ policy }) => policy !== undefined), unnamed };
+}
+
+function wantedOf(deployments: readonly ExpandedDeployment[]): StackKey[] {
+  return deployments.filter((each) => !each.declared.deployment.destroy.enabled).map(keyOf);
 }
 
 /** The revisions by which a run decides what nothing names any more. */

@@ -105,6 +105,13 @@ describe("asRemoval()", () => {
     assert.equal(asRemoval({ ledger }, verdict, { wanted: elsewhere }).keepsData, undefined);
   });
 
+  it("keeps the data also in a later run, where a stack came when it was first found unnamed", () => {
+    const ledger = ledgerOf(["shop", {}], ["new", {}]);
+    const renamed = { ...verdict, stack: { ...stack, fresh: [stackKey("", "new")] } };
+    const { keepsData } = asRemoval({ ledger }, renamed, { wanted: [stackKey("", "new")] });
+    assert.match(keepsData ?? "", /^new came when nothing named it any more, .* rename/);
+  });
+
   it("keeps the data where another poll of the repository may go on with it", () => {
     const ledger = ledgerOf(["shop", {}]);
     const { keepsData, goesAfter } = asRemoval({ ledger }, verdict, {
