@@ -136,6 +136,7 @@ async function inSlot<T>(
       },
       signal,
       sourceOf(holder),
+      repository,
     );
   } finally {
     if (!inside) leaveQueue("gave_up");
