@@ -113,8 +113,9 @@ async function execute(
   reporter: RunReporter,
   signal: AbortSignal,
 ): Promise<void> {
-  const { trigger, origin, round, asked } = work;
-  const run = { work, trigger, origin, round, asked, secretSession: parts.secrets.open() };
+  const { trigger, origin, round, asked, leaves, looking } = work;
+  const read = { trigger, origin, round, asked, leaves, looking };
+  const run = { work, ...read, secretSession: parts.secrets.open() };
   const listeners = askedAs(work.asked, [...parts.listeners, runListener(reporter)]);
   const deploy = (request: SourceRun["request"]) =>
     deploySource(parts, { ...run, request }, { reporter, listeners }, signal);
@@ -165,7 +166,8 @@ async function deployNamed(
     const asked = { ...opened, only, leaves, deploy };
     const removals = await removeObsolete(parts, asked, listeners, signal);
     const named = [...deployments.map(keyOf), ...removals, ...led];
-    if (failures.length === 0 && !only) parts.ledger.deferred.keepOnly(run.request, named);
+    const isWhole = failures.length + opened.expansion.left.length === 0;
+    if (isWhole && !only) parts.ledger.deferred.keepOnly(run.request, named);
   } else await deploy();
   if (opened.away !== undefined) throw opened.away;
 }

@@ -1,14 +1,8 @@
-import {
-  discoverDirectories,
-  duplicateStacks,
-  expandDiscovery,
-  type ExpandedDiscovery,
-} from "../config/mod.ts";
+import { duplicateStacks, expandDiscovery, type ExpandedDiscovery } from "../config/mod.ts";
 import {
   type DeclaredDeployment,
   type DiscoveredStack,
   type DiscoveryOwner,
-  errors,
   formatStackKey,
   partsOfPath,
   type Problem,
@@ -24,7 +18,7 @@ import { sourceAsOwner } from "../system/mod.ts";
 import { type Discovery, FairDiscoveries, MOST_OVERRIDES, requireFew } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { configuredTwice, OF_POLL } from "./owner/other_polls.ts";
-import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
+import { discoveryName, lookingInto, lookInto, type Looks, reach } from "./source/look_into.ts";
 
 /** A deployment after auto-discovery was expanded. */
 export interface ExpandedDeployment {
@@ -60,17 +54,19 @@ export interface Expansion {
   readonly deployments: readonly ExpandedDeployment[];
   readonly failures: readonly FailedExpansion[];
   readonly scans: readonly ScannedBase[];
+  /** Names of the discoveries that are left to an earlier run: what they have is not known here. */
+  readonly left: readonly string[];
 }
 
-interface ToExpand extends RequestOfRound {
+interface ToExpand extends Omit<Looks, "looking"> {
   readonly declared: readonly DeclaredDeployment[];
-  /** Revision at which the configuration was read. */
-  readonly configuration: Revision;
+  readonly looking?: Looks["looking"] | undefined;
 }
 
 /**
- * Replaces every auto-discovery among the deployments by what it finds. Listings and overrides are
- * read by object id; nothing is written to disk. Faults of single discovered directories, or of
+ * Replaces every auto-discovery among the deployments by what it finds, but for those that are left to
+ * an earlier run. All are reached side by side: how long that takes is up to the authors of their
+ * repositories. Listings and overrides are read by object id; nothing is written to disk. Faults of single discovered directories, or of
  * single places to search, are returned as `failures`: a discovered stack with the name of another
  * one of the run, and discoveries that find more than a run may have ({@link FairDiscoveries}). Who
  * may add a directory to another repository must not stop the stacks that are written down.
@@ -80,25 +76,31 @@ interface ToExpand extends RequestOfRound {
  */
 export async function expandDeployments(
   parts: PipelineParts,
-  { declared, ...work }: ToExpand,
+  { declared, looking = new Set(), ...rest }: ToExpand,
   signal: AbortSignal,
 ): Promise<Expansion> {
   requireFew(declared.length);
+  const work = { ...rest, looking };
   const written = declared.filter(({ deployment }) => !deployment.autoDiscovery.enabled);
   const found = new FairDiscoveries(written.length);
-  const searched = declared.filter(({ deployment }) => deployment.autoDiscovery.enabled);
-  const revisions = await Promise.allSettled(
-    searched.map(({ deployment }) => deployedRevision(parts, { ...work, deployment }, signal)),
+  const all = declared.filter(({ deployment }) => deployment.autoDiscovery.enabled);
+  const left = new Set(all.filter((base) => work.leaves?.(discoveryName(work, base))));
+  const searched = all.filter((base) => !left.has(base));
+  const reached = await Promise.allSettled(
+    searched.map((base) => lookingInto(work, base, () => reach(parts, { ...work, base }, signal))),
   );
   signal.throwIfAborted();
   // In order, so that the same are given up each time; a listing may have 200,000 entries.
   const looked: (Discovery | Expansion)[] = [];
-  for (const base of declared) {
-    const revision = revisions[searched.indexOf(base)];
+  for (const base of declared.filter((each) => !left.has(each))) {
+    const revision = reached[searched.indexOf(base)];
     if (revision === undefined) looked.push({ deployments: [{ declared: base }], ...NOTHING });
     else looked.push(await discover(parts, { ...work, found, base, revision }, signal));
   }
-  for (const each of found.kept) await readOverrides(parts, { ...work, found, each }, signal);
+  for (const each of found.kept) {
+    const read = () => readOverrides(parts, { ...work, found, each }, signal);
+    await lookingInto(work, each.base, read);
+  }
   const expansions = looked.map((each) =>
     "directories" in each ? expansionOf(parts, { ...work, each }) : each
   );
@@ -107,20 +109,20 @@ export async function expandDeployments(
     deployments,
     failures: [...expansions.flatMap((each) => each.failures), ...failures],
     scans: expansions.flatMap((each) => each.scans),
+    left: [...left].map((base) => discoveryName(work, base)),
   };
 }
 
-const NOTHING = { failures: [], scans: [] };
-interface ToDiscover extends RequestOfRound {
+const NOTHING = { failures: [], scans: [], left: [] };
+interface ToDiscover extends Looks {
   readonly base: DeclaredDeployment;
   readonly found: FairDiscoveries;
-  readonly configuration: Revision;
   /** The revision to search, or why it is not known. */
   readonly revision: PromiseSettledResult<Revision>;
 }
 
 /** A discovery with a part of the work that it belongs to. */
-interface OfDiscovery extends Omit<ToDiscover, "base" | "found" | "revision"> {
+interface OfDiscovery extends Omit<Looks, "looking"> {
   readonly each: Discovery;
 }
 
@@ -134,7 +136,8 @@ async function discover(
   try {
     if (asked.status === "rejected") throw asked.reason;
     const at = { base, revision: asked.value };
-    const directories = await lookInto(parts, { ...work, ...at }, signal);
+    const look = () => lookInto(parts, { ...work, ...at }, signal);
+    const directories = await lookingInto(work, base, look);
     return work.found.add({ ...at, directories, bytes: 0 });
   } catch (thrown) {
     signal.throwIfAborted();
@@ -171,6 +174,7 @@ function expansionOf(parts: PipelineParts, work: OfDiscovery): Expansion {
       return { key: stackKey(context, name), revision, error };
     }),
     scans: [{ base, revision }],
+    left: [],
   };
 }
 
@@ -200,26 +204,6 @@ export function removalPolicy(
   { delete: remove, removeVolumes, removeImages }: NonNullable<DiscoveredStack["policy"]>,
 ): NonNullable<DiscoveredStack["policy"]> {
   return { delete: remove, removeVolumes, removeImages };
-}
-
-/** Finds the directories of stacks below a working directory at a revision. */
-async function lookInto(
-  parts: PipelineParts,
-  { base, revision, configuration }: ScannedBase & Pick<ToDiscover, "configuration">,
-  signal: AbortSignal,
-): Promise<Discovery["directories"]> {
-  const { workingDir, composeFiles, autoDiscovery } = base.deployment;
-  const kind = (await parts.source.entries(revision, [workingDir], signal)).get(workingDir)?.kind;
-  if (kind !== "directory" && kind !== "file" && kind !== "executable") {
-    throw cannotLookInto(workingDir, kind, revision);
-  }
-  const isOwn = revision.source.name === configuration.source.name;
-  return discoverDirectories(await parts.source.list(revision, workingDir, signal), {
-    workingDir,
-    depth: autoDiscovery.depth,
-    composeFiles,
-    ...(isOwn ? { configurationDir: parts.options.configBaseDir } : {}),
-  });
 }
 
 /** Makes deployments of what a discovery found, unless it is given up meanwhile. */
@@ -257,14 +241,6 @@ async function readOverrides(
     failures: expanded.flatMap((one) => one.failures),
     warnings: expanded.flatMap((one) => one.warnings),
   };
-}
-
-function cannotLookInto(workingDir: string, kind: string | undefined, revision: Revision) {
-  const why = kind === undefined ? "does not exist" : `is a ${kind}, which is not followed`;
-  return errors.config_invalid(
-    `auto_discovery: the working_dir ${workingDir} ${why} in ${revision.source.name} at ` +
-      `${revision.reference}; nothing was removed`,
-  );
 }
 
 /**

@@ -47,6 +47,9 @@ export interface SourceRun extends Reading {
    * file deploys stacks.
    */
   readonly pushed?: SourceRequest;
+  /** As {@link Sync} has them. */
+  readonly leaves?: Sync["leaves"] | undefined;
+  readonly looking?: Sync["looking"] | undefined;
   /** Session through which the targets of one run read external secrets. */
   readonly secretSession?: SecretSession;
 }
@@ -118,7 +121,9 @@ async function readSource(
   }
   reporter.describe({ repository: configuration.source.name, revision: shown });
   const declared = await readDeployments(parts, request, configuration, signal);
-  const toExpand = { request, round: run.round, declared, configuration };
+  const progress = (message: string) => reporter.describe({ message });
+  const { round, leaves, looking } = run;
+  const toExpand = { request, round, leaves, looking, declared, configuration, progress };
   const expand = (within: PipelineParts) => expandDeployments(within, toExpand, signal);
   const expansion = await preparing(parts, { repository: name }, expand, signal);
   noteOwners(parts, run, configuration, expansion);

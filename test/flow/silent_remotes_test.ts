@@ -57,6 +57,52 @@ describe("a repository that names a dozen remotes that say nothing", () => {
   });
 });
 
+describe("a configuration that discovers stacks in a repository whose server says nothing", () => {
+  it("deploys what it has elsewhere all the same, and removes nothing meanwhile", async () => {
+    const silent = await createSilentServer();
+    const directory = await mkdtemp(join(tmpdir(), "swt-silent-"));
+    try {
+      const found = await createRepository(directory);
+      await inWorld("fake", async (world) => {
+        const compose = (number: string) => composeFile({ web: service({ labels: { number } }) });
+        const discovery = (repository_url: string) => ({
+          ...{ name: "found", repository_url, working_dir: "apps" },
+          auto_discovery: { enabled: true, delete: true },
+        });
+        const commit = (number: string, url: string) =>
+          world.repository.commit({
+            ".stackwright.yaml": configFile({ name: world.stack }, discovery(url)),
+            "compose.yaml": compose(number),
+          });
+        await found.commit({ [`apps/${world.stack}-found/compose.yaml`]: compose("1") });
+        await commit("1", found.url);
+        await pollTo(world, "succeeded");
+        assert.equal(world.fake?.containers().length, 2);
+        const isFound = (each: { name: string }) => each.name.includes("-found");
+        const kept = world.fake?.containers().find(isFound);
+        assert.ok(kept !== undefined);
+        // That of a server that says nothing now is another one, in which the stack may be as well.
+        await commit("2", `http://127.0.0.1:${silent.port}/acme/apps.git`);
+        const entry = { url: world.repository.url, reference: "main", interval: "10s" };
+        await world.restart({ POLL_CONFIG: JSON.stringify([entry]) });
+        // For the hurried service a minute is a second.
+        await until(async () => await label(world, "web", "number") === "2");
+        assert.ok(silent.open.size > 0, "the first poll still waits");
+        const line = world.lines.find(({ message }) =>
+          /looking for stacks in apps of/.test(message)
+        );
+        assert.match(line?.message ?? "", /for more than a minute: later polls go on without/);
+        // The old one is aside for a moment.
+        await until(() => world.fake?.containers().length === 2);
+        assert.ok(world.fake?.containers().some(({ id }) => id === kept?.id), "it is as it was");
+      }, { ALLOW_LOCAL_REPOSITORY_URL: "true" });
+    } finally {
+      silent.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
 describe("a repository that names another's stack, and a remote that says nothing", () => {
   it("is refused, and does not hold the stack", async () => {
     const directory = await mkdtemp(join(tmpdir(), "swt-silent-"));

@@ -60,7 +60,7 @@ export async function planObsolete(
   signal: AbortSignal,
 ): Promise<ObsoletePlan> {
   const { configuration, request, expansion, origin } = run;
-  const { deployments, failures, scans } = expansion;
+  const { deployments, failures, scans, left } = expansion;
   const owner = discoveryOwner(configuration, request);
   const looked = lookedAt(run);
   const named = [...deployments.map(keyOf), ...failures.map((each) => each.key)];
@@ -76,7 +76,7 @@ export async function planObsolete(
     named,
     scans: scanned,
     isWhole: request.deployments.length === 0,
-    complete: failures.length === 0,
+    complete: failures.length + left.length === 0,
   });
   const verdicts = await allInTurns(
     chosen,
@@ -93,7 +93,9 @@ export async function planObsolete(
   return {
     owner,
     removals,
-    kept: verdicts.filter((each) => each.kind === "keep"),
+    // What an earlier run is looking into may name the others: that one tells of them.
+    kept: verdicts.filter((each) => each.kind === "keep")
+      .filter((each) => each.isSure || left.length === 0),
     held: permitted
       ? ""
       : `${removals.length} of ${discovered.length} discovered stacks would be ` +

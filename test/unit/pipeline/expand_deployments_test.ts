@@ -32,13 +32,25 @@ function expand(stacks: number, override: string, discoveries = 1, written = "")
 }
 
 /** Expands a configuration that discovers in repositories of so many stacks with one override each. */
-function expandIn(stacks: Readonly<Record<string, number>>, override: string, text: string) {
+function expandIn(
+  stacks: Readonly<Record<string, number>>,
+  override: string,
+  text: string,
+  { more = {}, stuck }: {
+    readonly more?: Partial<Parameters<typeof expandDeployments>[1]>;
+    /** For which the directory of a repository of this name is waited. */
+    readonly stuck?: Promise<void>;
+  } = {},
+) {
   const filesOf = (repository: string) =>
     Array.from({ length: stacks[repository] ?? 0 }, (_, at) => `apps/${repository[0]}${at}`)
       .flatMap((each) => [`${each}/compose.yaml`, `${each}/.stackwright.yaml`]);
   let [reads, listing, together] = [0, 0, 0];
   const source: Partial<PipelineParts["source"]> = {
-    entries: () => Promise.resolve(new Map([["apps", { kind: "directory", id: "1" }]])),
+    entries: async ({ source: { name } }) => {
+      if (name.endsWith("/stuck")) await stuck;
+      return new Map([["apps", { kind: "directory", id: "1" }]]);
+    },
     resolve: async ({ location, reference }) => {
       if (location.name.endsWith("/slow")) await new Promise((resolve) => setTimeout(resolve, 20));
       return { source: location, reference, id: "b".repeat(40) };
@@ -65,7 +77,7 @@ function expandIn(stacks: Readonly<Record<string, number>>, override: string, te
     file: ".stackwright.yaml",
     trusted: false,
   });
-  const work = { declared, configuration, request };
+  const work = { declared, configuration, request, ...more };
   const { signal } = new AbortController();
   const all = expandDeployments(parts as unknown as PipelineParts, work, signal);
   return { all, reads: () => reads, together: () => together };
@@ -150,6 +162,33 @@ describe("expandDeployments()", () => {
       "h/acme/few",
     ]);
     assert.match(failures[0]?.error.message ?? "", /means \d+ deployments/);
+  });
+
+  it("reaches all discoveries side by side, tells of those that take long, and leaves them to it", async () => {
+    const reached = Promise.withResolvers<void>();
+    const looking = new Set<string>();
+    const told: string[] = [];
+    const text = `name: pay\n---\n${
+      ["stuck", "y", "z"].map((name) => `repository_url: https://h/acme/${name}\n${BASE}`)
+        .join("---\n")
+    }`;
+    const stuck = "apps of h/acme/stuck";
+    const stacks = { stuck: 1, y: 2, z: 1 };
+    const progress = (step: string) => void told.push(step);
+    const more = { looking, progress };
+    const first = expandIn(stacks, "timeout: 5m\n", text, { more, stuck: reached.promise }).all;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual([...looking], [stuck]);
+    assert.equal(told.at(-1), `looking for stacks in ${stuck}`);
+    const leaves = (what: unknown) => typeof what === "string" && looking.has(what);
+    const later = expandIn(stacks, "timeout: 5m\n", text, { more: { leaves } }).all;
+    const names = ({ deployments }: Awaited<typeof first>) =>
+      deployments.map(({ declared }) => declared.deployment.name);
+    assert.deepEqual(names(await later), ["pay", "y0", "y1", "z0"]);
+    assert.deepEqual([(await later).left, (await later).failures], [[stuck], []]);
+    reached.resolve();
+    assert.deepEqual(names(await first), ["pay", "s0", "y0", "y1", "z0"]);
+    assert.deepEqual([(await first).left, looking.size], [[], 0]);
   });
 
   it("reads no more than 4 MiB of overrides", async () => {

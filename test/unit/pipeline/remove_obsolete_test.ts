@@ -40,7 +40,7 @@ describe("planObsolete()", () => {
     const run = {
       request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
       configuration: revision,
-      expansion: { deployments: [], failures: [], scans },
+      expansion: { deployments: [], failures: [], scans, left: [] },
       ...{
         trigger: "webhook",
         origin: "automatic",
@@ -57,6 +57,17 @@ describe("planObsolete()", () => {
       assert.deepEqual((await planObsolete(parts, asked, signal)).removals, []);
     });
     assert.ok(longest < 500, `${longest} ms`);
+  });
+});
+
+describe("planObsolete(), where a discovery is left to an earlier run", () => {
+  it("removes nothing, which that one may name, and leaves it to it to say so", async () => {
+    const { parts, run } = createShop();
+    const { removals } = await planObsolete(parts, run, signal);
+    assert.equal(removals.length, 1);
+    const left = { ...run, expansion: { ...run.expansion, left: ["apps of a"] } };
+    const planned = await planObsolete(parts, left, signal);
+    assert.deepEqual([planned.removals, planned.kept, planned.held], [[], [], ""]);
   });
 });
 
@@ -142,7 +153,7 @@ describe("removeObsolete()", () => {
     const run = {
       request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
       configuration: revision,
-      expansion: { deployments: [], failures: [], scans: [] },
+      expansion: { deployments: [], failures: [], scans: [], left: [] },
       ...{
         trigger: "poll",
         origin: "automatic",
@@ -176,7 +187,7 @@ describe("removeObsolete()", () => {
     const run = {
       request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
       configuration: revision,
-      expansion: { deployments: [], failures: [], scans: [] },
+      expansion: { deployments: [], failures: [], scans: [], left: [] },
       ...{
         trigger: "poll",
         origin: "automatic",
@@ -245,7 +256,7 @@ function createShop() {
   const run = {
     request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
     configuration,
-    expansion: { deployments: [], failures: [], scans: [] },
+    expansion: { deployments: [], failures: [], scans: [], left: [] },
     ...{
       trigger: "poll",
       origin: "automatic",

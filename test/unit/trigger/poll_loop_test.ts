@@ -257,6 +257,33 @@ describe("runPolls() of one entry", () => {
     await loop;
   });
 
+  it("polls again beside a run that looks for stacks for a minute, and leaves that to it", async () => {
+    const { clock, log, began, works, start, stop } = createWorld({ seconds: 300 });
+    const loop = start(entry({ intervalSeconds: 10 }));
+    await clock.advance(50_000);
+    works[0]?.looking?.add("apps of h/acme/slow").add("apps of h/acme/later");
+    await clock.advance(20_000);
+    assert.deepEqual(began, [0, 70]);
+    assert.match(
+      JSON.stringify(log.lines),
+      /looking for stacks in apps of h\/acme\/slow, and in 1 more places, for/,
+    );
+    const left = () =>
+      ["slow", "later", "else"].map((each) => works[1]?.leaves?.(`apps of h/acme/${each}`));
+    assert.deepEqual(left(), [true, true, false]);
+    works[0]?.looking?.delete("apps of h/acme/later");
+    assert.deepEqual(left(), [true, false, false]);
+    // What the second looks into is its own, and the third leaves both.
+    works[1]?.looking?.add("apps of h/acme/else");
+    assert.deepEqual(left(), [true, false, false]);
+    await clock.advance(70_000);
+    assert.deepEqual(began, [0, 70, 140]);
+    const names = ["slow", "later", "else"].map((each) => `apps of h/acme/${each}`);
+    assert.deepEqual(names.map((each) => works[2]?.leaves?.(each)), [true, false, true]);
+    stop.abort();
+    await loop;
+  });
+
   it("polls nothing when it was aborted before", async () => {
     const { began, start, stop } = createWorld();
     stop.abort();

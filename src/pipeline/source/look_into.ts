@@ -1,0 +1,100 @@
+import { discoverDirectories } from "../../config/mod.ts";
+import {
+  clip,
+  type DeclaredDeployment,
+  errors,
+  type Progress,
+  type Revision,
+  type Sync,
+} from "../../model/mod.ts";
+import type { Discovery } from "../../plan/mod.ts";
+import type { PipelineParts } from "../parts.ts";
+import { deployedRevision, filesOf, type RequestOfRound } from "../resolve_revision.ts";
+
+/** What a run that looks into discoveries tells of it, and leaves to earlier runs. */
+export interface Looks extends RequestOfRound {
+  /** Revision at which the configuration was read. */
+  readonly configuration: Revision;
+  readonly leaves?: Sync["leaves"] | undefined;
+  readonly looking: NonNullable<Sync["looking"]>;
+  readonly progress?: Progress | undefined;
+}
+
+/** Characters of a discovery's name, of which runs and the log tell. */
+const MOST_NAMED = 300;
+
+/** Name of a discovery among those of its configuration: those of one name wait for the same remote. */
+export function discoveryName(
+  { configuration }: Pick<Looks, "configuration">,
+  { deployment }: DeclaredDeployment,
+): string {
+  const { workingDir, reference } = deployment;
+  const place = filesOf({ declared: { deployment } }, configuration.source.name);
+  const at = reference === "" ? "" : ` at ${reference}`;
+  return clip(`${workingDir} of ${place}${at}`, MOST_NAMED);
+}
+
+/** Does work on a discovery, of which is told meanwhile: how long it takes is up to its repository's author. */
+export async function lookingInto<T>(
+  work: Looks,
+  base: DeclaredDeployment,
+  task: () => Promise<T>,
+): Promise<T> {
+  const { looking, progress } = work;
+  const name = discoveryName(work, base);
+  const tell = () => {
+    const [first, ...more] = looking;
+    const others = more.length > 0 ? `, and in ${more.length} more places` : "";
+    if (first !== undefined) progress?.(`looking for stacks in ${first}${others}`);
+  };
+  looking.add(name);
+  if (looking.size === 1) tell();
+  try {
+    return await task();
+  } finally {
+    looking.delete(name);
+    // Of hundreds that end at once, only the last are told.
+    if (looking.size <= MOST_TOLD) tell();
+  }
+}
+
+const MOST_TOLD = 3;
+
+/**
+ * The revision in which a discovery looks for stacks, when its directory has been reached: what submodules lie
+ * on the way is fetched. Throws what the source throws, and `config_invalid` where there is no directory.
+ */
+export async function reach(
+  parts: PipelineParts,
+  { base, ...work }: Omit<Looks, "looking"> & { readonly base: DeclaredDeployment },
+  signal: AbortSignal,
+): Promise<Revision> {
+  const { deployment, deployment: { workingDir } } = base;
+  const revision = await deployedRevision(parts, { ...work, deployment }, signal);
+  const kind = (await parts.source.entries(revision, [workingDir], signal)).get(workingDir)?.kind;
+  if (kind === "directory" || kind === "file" || kind === "executable") return revision;
+  const why = kind === undefined ? "does not exist" : `is a ${kind}, which is not followed`;
+  throw errors.config_invalid(
+    `auto_discovery: the working_dir ${workingDir} ${why} in ${revision.source.name} at ` +
+      `${revision.reference}; nothing was removed`,
+  );
+}
+
+/** Finds the directories of stacks below a working directory that was reached, see {@link reach}. */
+export async function lookInto(
+  parts: PipelineParts,
+  { base, revision, configuration }: Pick<Looks, "configuration"> & {
+    readonly base: DeclaredDeployment;
+    readonly revision: Revision;
+  },
+  signal: AbortSignal,
+): Promise<Discovery["directories"]> {
+  const { workingDir, composeFiles, autoDiscovery } = base.deployment;
+  const isOwn = revision.source.name === configuration.source.name;
+  return discoverDirectories(await parts.source.list(revision, workingDir, signal), {
+    workingDir,
+    depth: autoDiscovery.depth,
+    composeFiles,
+    ...(isOwn ? { configurationDir: parts.options.configBaseDir } : {}),
+  });
+}
