@@ -1,11 +1,11 @@
-import { dirname } from "node:path/posix";
-import { errors, type StackwrightError } from "../../model/mod.ts";
+import { dirname, resolve } from "node:path/posix";
+import { errors, type StackwrightError, utf8 } from "../../model/mod.ts";
 import type { Files } from "../../system/mod.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
 /**
- * Refuses a repository on this machine that lies in one of the data directories, links resolved: whoever
- * may name a repository could read the mirrors of other sources there. Other URLs pass.
+ * Refuses a repository on this machine that lies in one of the data directories, or leads git into one, links
+ * resolved: whoever may name a repository could read the mirrors of other sources there. Other URLs pass.
  *
  * Throws `forbidden`.
  */
@@ -17,11 +17,12 @@ export async function refuseOwnData(
   if (url.scheme !== "file") return;
   const real = await Promise.all(dataDirs.map((each) => files.realPath(each)));
   const own = [...dataDirs, ...real.filter((path) => path !== undefined)];
-  for (const path of [url.remote, ...await realPlaces(files, url)]) {
+  const led = await placesLedTo(files, url);
+  for (const path of [url.remote, ...await realPlaces(files, url), ...led]) {
     if (!own.some((each) => isAtOrBelow(path, each))) continue;
     throw errors.forbidden(
       `the repository ${url.remote} lies in the data directory of Stackwright (DATA_DIR), ` +
-        "which is no source",
+        `${led.includes(path) ? "where its .git file or commondir leads, " : ""}which is no source`,
     );
   }
 }
@@ -60,6 +61,29 @@ async function realPlaces(files: Files, { remote }: RepositoryUrl): Promise<stri
     [remote, `${remote}.git`].map((path) => files.realPath(path).catch(() => undefined)),
   );
   return found.filter((path) => path !== undefined);
+}
+
+/** Most bytes of a file that git takes for a path. */
+const MOST_OF_PATH = 1024 * 1024;
+
+/** Real paths of the directories to which `.git` files and `commondir` lead git from the repository. */
+async function placesLedTo(files: Files, { remote }: RepositoryUrl): Promise<string[]> {
+  const real = (path: string) => files.realPath(path).catch(() => undefined);
+  const read = async (path: string | undefined) => {
+    const file = path && await files.readPlain(path, MOST_OF_PATH).catch(() => undefined);
+    return file ? utf8(file.data).replace(/[\r\n]+$/, "") : "";
+  };
+  const led = async (place: string) => {
+    const [, target = "."] = /^gitdir: (.+)$/s.exec(await read(await real(place))) ?? [];
+    const around = await real(target === "." ? place : dirname(place));
+    const own = around && await real(resolve(around, target));
+    if (!own) return [];
+    const common = await read(await real(`${own}/commondir`));
+    const shared = common && await real(resolve(own, common));
+    return [target === "." ? "" : own, shared ?? ""].filter((path) => path !== "");
+  };
+  const places = [remote, `${remote}/.git`, `${remote}.git`, `${remote}.git/.git`];
+  return (await Promise.all(places.map(led))).flat();
 }
 
 /** The nearest checkout that a directory lies in, looking no further up than `top`. */
