@@ -3,6 +3,7 @@ import { isOurs, type StackKey } from "../model/mod.ts";
 import {
   destroyRecorded,
   imagesOfOthers,
+  keptNames,
   partsFor,
   recreate,
   requireNotCutOff,
@@ -60,5 +61,6 @@ export function createProjects(
       await recreate(await partsOf(key, signal), key, service, signal),
     keptImages: async (key, signal) =>
       await imagesOfOthers(await partsOf(key, signal), key, signal),
+    keptNames: (key) => keptNames(ledger, key),
   });
 }

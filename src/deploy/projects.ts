@@ -9,7 +9,7 @@ import {
   type StackKey,
   type StackwrightError,
 } from "../model/mod.ts";
-import { destroyStack, type RemovedData } from "./destroy.ts";
+import { type Destroy, destroyStack, type RemovedData } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
 import { inServiceOrder } from "./in_service_order.ts";
 import { requireFew } from "./observe.ts";
@@ -93,6 +93,8 @@ interface ProjectParts extends LockParts {
   ) => Promise<"done" | "moved">;
   /** Images that other stacks than `key` need although no container uses them. */
   readonly keptImages: (key: StackKey, signal: AbortSignal) => Promise<ReadonlySet<string>>;
+  /** Why things of `key` that no release of it tells of stay: releases of other stacks define or name them. */
+  readonly keptNames: (key: StackKey) => Promise<NonNullable<Destroy["whyKept"]>>;
 }
 
 /**
@@ -221,8 +223,8 @@ export class Projects {
         containers.map((each) => [each.service, dependenciesInLabels(each.labels)]),
       );
       const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
-      const keepsNamed = this.#parts.isStack(key);
-      const destroy = { key, removeVolumes, keepsNamed, removeImages, dependsOn, ...kept };
+      const [keepsNamed, whyKept] = [this.#parts.isStack(key), await this.#parts.keptNames(key)];
+      const destroy = { key, removeVolumes, keepsNamed, removeImages, dependsOn, whyKept, ...kept };
       return await destroyStack(engine, destroy, within);
     };
     const bounded = { key, what: "project", timeoutSeconds, isFirst: true };

@@ -16,6 +16,7 @@ export * from "./open_source.ts";
 export { withLed } from "./source/led_sources.ts";
 export { noteDecision } from "./decide/note_decision.ts";
 export { type Begin, untilAsked } from "./decide/until_asked.ts";
+export { keptNames } from "./owner/kept_names.ts";
 export { lockedForTarget } from "./owner/locked_for_target.ts";
 export { askBeforeHandOver, type AskParts } from "./owner_elsewhere.ts";
 export * from "./plan_source.ts";

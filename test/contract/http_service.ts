@@ -167,6 +167,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       started: () => {},
       recreateRecorded: options.recreate ?? (() => Promise.resolve("done")),
       keptImages: () => Promise.resolve(new Set()),
+      keptNames: () => Promise.resolve(() => undefined),
     }),
     stacks: () => Promise.resolve(stacks),
     mirrors: () => Promise.resolve(options.mirrors ?? []),

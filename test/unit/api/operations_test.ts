@@ -67,6 +67,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       started: () => {},
       recreateRecorded: () => Promise.resolve("done"),
       keptImages: () => Promise.resolve(new Set()),
+      keptNames: () => Promise.resolve(() => undefined),
     }),
     stacks: () => Promise.resolve(stacks),
     mirrors: () => Promise.resolve([{ repository: "example.org/acme/shop", path: "/m" }]),

@@ -26,6 +26,7 @@ function projectsWith(
     started: () => {},
     recreateRecorded: () => Promise.resolve("done"),
     keptImages: () => Promise.resolve(new Set()),
+    keptNames: () => Promise.resolve(() => undefined),
     ...parts,
   });
 }
@@ -70,6 +71,23 @@ describe("Projects.control()", () => {
       await assert.rejects(asked, { code: "shutting_down" });
     }
     assert.deepEqual(recorded, []);
+  });
+
+  it("keeps a volume that another stack's release defines when it removes a project without a release", async () => {
+    const engine = createMemoryEngine([runningContainer("shop", "web")]);
+    const labels = { [COMPOSE_LABELS.project]: "shop" };
+    engine.volumes = ["shop_own", "shop_theirs"].map((name) => ({
+      ...{ id: name, name, driver: "local", labels },
+    }));
+    const keptNames = () =>
+      Promise.resolve(({ name }: { readonly name: string }) =>
+        name === "shop_theirs" ? "stack new defines it" : undefined
+      );
+    const what = { removeVolumes: true, removeImages: false, timeoutSeconds: 30 };
+    const data = await projectsWith({}, { keptNames }, engine)
+      .remove(stackKey("", "shop"), what, never);
+    assert.deepEqual(data.deleted, ["volume shop_own"]);
+    assert.deepEqual(data.kept, ["volume shop_theirs: stack new defines it"]);
   });
 
   it("lifts the hold of a stopped stack once all of it was started, and not after half of it", async () => {
