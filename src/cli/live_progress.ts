@@ -1,4 +1,4 @@
-import { type RunTarget, WAITS_FOR_PROCESS } from "../model/mod.ts";
+import { type RunTarget, WAITS_FOR_JOBS, WAITS_FOR_PROCESS } from "../model/mod.ts";
 import type { CommandIo } from "./io.ts";
 
 /** Shows the progress of a command to a waiting person. */
@@ -13,12 +13,14 @@ interface LiveProgress {
 
 /**
  * Lines on standard error while a command works, one a step. When nobody watches, only those that say
- * why it does nothing: that another process is at work; and none beside `--json`, whose errors are JSON.
+ * why it does nothing: that another process or a job is at work; and none beside `--json`, whose errors are JSON.
  */
 export function liveProgress(io: CommandIo): LiveProgress {
   const last = new Map<string, string>();
   const isQuiet = io.args.includes("--json");
-  const isTold = (text: string) => io.interactive || !isQuiet && text.startsWith(WAITS_FOR_PROCESS);
+  const waits = [WAITS_FOR_PROCESS, WAITS_FOR_JOBS];
+  const isTold = (text: string) =>
+    io.interactive || !isQuiet && waits.some((each) => text.startsWith(each));
   const say = (subject: string, text: string) => {
     if (text === "" || last.get(subject) === text || !isTold(text)) return;
     last.set(subject, text);

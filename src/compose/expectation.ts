@@ -23,6 +23,11 @@ export function expectationOf(name: string, model: ComposeModel): ServiceExpecta
   };
 }
 
+/** Those of some services of a rendered model that are no scheduled jobs, which no deployment starts. */
+export function withoutJobs(names: readonly string[], model: ComposeModel): string[] {
+  return names.filter((name) => !isJobService(labelsOf(serviceOf(model, name))));
+}
+
 /** Number of containers of a rendered service; one by default. */
 export function replicasOf(service: JsonObject): number {
   const asked = objectAt(service, "deploy")["replicas"] ?? service["scale"] ?? 1;

@@ -8,7 +8,7 @@ import {
   type Release,
   type ReleaseService,
 } from "../model/mod.ts";
-import { buildersOf } from "../compose/mod.ts";
+import { buildersOf, withoutJobs } from "../compose/mod.ts";
 import {
   mendNames,
   removeServices,
@@ -62,7 +62,8 @@ export async function applyRelease(
   const networks = await networksToRemake(parts, asked, signal);
   const complete = await replaceLost(parts.engine, asked.services, from, signal);
   const services = withNewNetworks(complete, networks, { release, observed });
-  const work = { ...asked, services };
+  const ranBefore = withoutJobs(asked.ranBefore, release.model);
+  const work = { ...asked, services, ranBefore };
   const previousModel = () => asked.previous?.release.model;
   const question = { release, services, observed, previousModel, way, remade: networks };
   const updates = await findUpdates(parts.engine, question, signal);

@@ -51,6 +51,8 @@ export function isTerminal(status: RunStatus): boolean {
 
 /** The beginning of the step that says that another process is changing the stack. */
 export const WAITS_FOR_PROCESS = "waiting for process";
+/** The beginning of the step that says that jobs of the stack run. */
+export const WAITS_FOR_JOBS = "waiting for running jobs";
 
 /** Receives the step under way in a few words (`pulling web`); may get the same words again. */
 export type Progress = (step: string) => void;

@@ -1,5 +1,6 @@
 import { awaitedJobs, dataText, isFormerRun, runningJobs } from "../deploy/mod.ts";
 import {
+  type Deployment,
   errors,
   fewOf,
   NO_DRIFT,
@@ -9,6 +10,7 @@ import {
   type StackKey,
   type StackwrightError,
   type TargetEnd,
+  WAITS_FOR_JOBS,
 } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
 import { leftByAdoption } from "../plan/mod.ts";
@@ -195,6 +197,11 @@ export function nothingToDestroy({ name }: StackKey): TargetEnd {
 /** Milliseconds between two looks at whether jobs run. */
 const INTERVAL_MS = 1000;
 
+/** A stack whose jobs are waited for, and what its deployment says of that. */
+interface JobsStack extends Pick<Target, "key" | "swarm" | "progress"> {
+  readonly deployment: Pick<Deployment, "waitRunningJobs" | "timeoutSeconds">;
+}
+
 /** What jobs are looked for with. */
 type JobParts = Pick<PipelineParts, "ledger"> & { readonly host: Pick<Host, "engine"> };
 
@@ -204,7 +211,7 @@ type JobParts = Pick<PipelineParts, "ledger"> & { readonly host: Pick<Host, "eng
  */
 export async function jobsToAwait(
   { host: { engine }, ledger }: JobParts,
-  { key, deployment, swarm }: Pick<Target, "key" | "deployment" | "swarm">,
+  { key, deployment, swarm }: Omit<JobsStack, "progress">,
   signal: AbortSignal,
 ): Promise<ObservedContainer[]> {
   if (isOfOthers(ledger, key)) return [];
@@ -222,7 +229,7 @@ export async function jobsToAwait(
  */
 export async function waitForJobs(
   parts: JobParts & Pick<PipelineParts, "clock" | "log">,
-  target: Pick<Target, "key" | "deployment" | "swarm" | "progress">,
+  target: JobsStack,
   signal: AbortSignal,
 ): Promise<void> {
   const { key, deployment: { timeoutSeconds } } = target;
@@ -232,7 +239,7 @@ export async function waitForJobs(
     const names = fewOf(jobs.map((each) => each.name));
     if (waited >= timeoutSeconds) throw stillRunning(key, names, timeoutSeconds);
     if (waited === 0) {
-      const text = `waiting for running jobs: ${names}`;
+      const text = `${WAITS_FOR_JOBS}: ${names}`;
       target.progress(text);
       parts.log.info(text, { stack: key.name, context: key.context });
     }
@@ -243,6 +250,7 @@ export async function waitForJobs(
 function stillRunning({ name }: StackKey, jobs: string, seconds: number): StackwrightError {
   return errors.timeout(
     `timed out waiting ${seconds} seconds for running jobs of ${name} (${jobs}); ` +
-      `nothing was changed. wait_running_jobs: false deploys without waiting`,
+      "nothing was changed: end them, or try again once they have ended. wait_running_jobs: false " +
+      "deploys without waiting",
   );
 }

@@ -13,7 +13,6 @@ import {
   askingSource,
   isOurs,
   type LiveManifest,
-  type ObservedStack,
   ownerOfRelease,
   type Release,
   type ServicePlan,
@@ -30,6 +29,7 @@ import { clearHandOver } from "./owner/clear_hand_over.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
 import { warnOfOthers } from "./owner/others_release.ts";
 import { pruneImages } from "./rollout/prune_images.ts";
+import { runningServices, stoppedOf } from "./rollout/running_services.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange, observeAnyway } from "./stack_mode.ts";
 import { settleFiles, tidyReplaced } from "./rollout/tidy_files.ts";
@@ -69,8 +69,9 @@ export async function carryOut(
   const isSame = isSameMode(parts.ledger.current(release.key) ?? release, release);
   const all = isSame ? now : await observeAnyway(parts, release.key, signal);
   await requireOwnThings(parts, release, all, signal);
+  const ranBefore = await runningServices(parts.ledger, release.key, work.observed);
   const intent = parts.ledger.beginDecided(release, since, {
-    ranBefore: runningServices(work.observed),
+    ranBefore,
     there: [...new Set(work.observed.containers.map(({ service }) => service))],
     removeOrphans: work.removeOrphans,
     undoes: work.undone !== undefined,
@@ -102,11 +103,6 @@ function keptOrphans(
   );
 }
 
-function runningServices({ containers }: ObservedStack): string[] {
-  const running = containers.filter((each) => each.state === "running");
-  return [...new Set(running.map((each) => each.service))];
-}
-
 /** Rolls a release out whose intent is recorded already, and records how it ended. */
 export async function finishRollout(
   parts: PipelineParts,
@@ -126,7 +122,7 @@ export async function finishRollout(
   // A stop stands until the rollout has succeeded; what runs then is what one that was cut off has started.
   const wasStopped = parts.ledger.stops.get(release.key) !== undefined;
   // Includes the services from the intent: an interrupted rollout may have stopped some of them.
-  const runs = wasStopped ? [] : runningServices(work.observed);
+  const runs = wasStopped ? [] : await runningServices(parts.ledger, release.key, work.observed);
   const ranBefore = [...new Set([...intent.ranBefore, ...runs])];
   const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);
   const { images: ran = {} } = recorded ?? {};
@@ -211,26 +207,6 @@ async function giveUp(
   const [at, source] = [parts.clock.now(), askingSource(release)];
   const failure = { release: release.digest, source, message, at, automatic };
   parts.ledger.failures.fail(release.key, failure);
-}
-
-/**
- * Those of the services that ran before a failed rollout which it may have left stopped. One that it kept, or
- * that runs by now, it has not: where that ends, it has done its work.
- */
-async function stoppedOf(
-  { host: { engine } }: PipelineParts,
-  { next: { release }, services, observed }: DecidedRollout,
-  { ranBefore }: Intent,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const planned = new Set(
-    services.filter(({ action }) => action === "keep").map((each) => each.name),
-  );
-  const kept = runningServices(observed).filter((name) => planned.has(name));
-  // An engine that does not answer cannot tell.
-  const now = await observe(engine, release, signal).catch(() => undefined);
-  const ran = new Set([...kept, ...now === undefined ? [] : runningServices(now)]);
-  return ranBefore.filter((name) => !ran.has(name));
 }
 
 /** Records the swarm's verdicts on services so far, since the failure tells them already. */

@@ -42,12 +42,13 @@ import { recoverStack } from "./recover.ts";
 import { restartContainers } from "./reconcile/restart_containers.ts";
 import { asItsOwner, untilSettled, waitForProcess, waitForStack } from "./waits.ts";
 
-/** Records how a stack reacts to events of its containers, and about orphans, as what runs now asks for it. */
+/** Records how a stack reacts to events, and about orphans and running jobs, as what runs now asks for it. */
 export function settleReconciliation(
   { ledger }: Pick<PipelineParts, "ledger">,
-  { key, deployment: { reconciliation, removeOrphans } }: Pick<Target, "key" | "deployment">,
+  { key, deployment }: Pick<Target, "key" | "deployment">,
 ): void {
-  ledger.reconciliations.settle(key, { ...reconciliation, removeOrphans });
+  const { reconciliation, removeOrphans, waitRunningJobs } = deployment;
+  ledger.reconciliations.settle(key, { ...reconciliation, removeOrphans, waitRunningJobs });
 }
 
 /**

@@ -10,10 +10,11 @@ import { asItsOwner } from "./waits.ts";
  * Recreates containers of a stack from its deployed release, as a person asked: those of one
  * service, or all. Brings back what else is missing of the release, also in a stopped stack. The
  * caller holds the stack's lock, while no other process changes the stack: `moved` says that one did. Nothing
- * that runs is touched before files and images are there.
+ * that runs is touched before files and images are there, and the running jobs that deployments wait for have
+ * ended.
  *
  * Throws `conflict` when there is no such release, or its files cannot be had; `not_found` for an
- * unknown service; `deploy_failed` when the release does not become healthy.
+ * unknown service; `timeout` where a job still runs after the stack's `timeout`; `deploy_failed` when the release does not become healthy.
  */
 export async function recreate(
   parts: PipelineParts,

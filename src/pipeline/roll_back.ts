@@ -33,9 +33,10 @@ interface RollbackRequest {
  * Deploys a recorded release again, from the ledger and the disk, and pins it: updates leave the
  * stack alone until a commit with other inputs than the one it was rolled back from arrives. What the
  * current release added goes; other orphans stay where its deployment says so. Waits for a process
- * that is changing the stack. Nothing that runs is touched before files and images are there.
+ * that is changing the stack, and for running jobs as its deployment does. Nothing that runs is touched before
+ * files and images are there.
  *
- * Throws `not_found` when there is no such release, `conflict` when it is a former owner's or another
+ * Throws `not_found` when there is no such release, `timeout` where a job still runs after its `timeout`, `conflict` when it is a former owner's or another
  * repository's, or another context of its engine has deployed the stack since, `source_invalid` when
  * its files cannot be had, `deploy_failed` when it does not become healthy; then what ran before is
  * restored.
@@ -70,7 +71,7 @@ async function attempt(
   const { current, wanted } = chooseRelease(parts.ledger, key, number);
   requireModeOf(key, wanted, current);
   const undone = parts.ledger.services(current);
-  const removeOrphans = parts.ledger.reconciliations.removesOrphans(key);
+  const { removeOrphans } = parts.ledger.reconciliations.forReleases(key);
   const why = {
     kind: "put_back",
     deployed: undone,

@@ -30,8 +30,11 @@ interface RestartedContainer {
   readonly container: string;
 }
 
-/** How a stack reacts, and whether what puts an earlier release back removes orphans. */
-type Settled = ReconciliationOptions & Partial<Pick<Deployment, "removeOrphans">>;
+/** What a stack's deployment says of a release of it that a person asks for. */
+type ForReleases = Pick<Deployment, "removeOrphans" | "waitRunningJobs">;
+
+/** How a stack reacts, and what holds for its earlier releases as well. */
+type Settled = ReconciliationOptions & Partial<ForReleases>;
 
 /** Records how each stack, as deployed, reacts to events of its containers, with restarts and drift. */
 export class Reconciliations extends RedactedTable {
@@ -42,10 +45,14 @@ export class Reconciliations extends RedactedTable {
     return isSuspended ? undefined : { drift: "report", ...options };
   }
 
-  /** Whether a stack's deployment removes orphans; false where nothing was recorded, as by older versions. */
-  removesOrphans(key: StackKey): boolean {
+  /**
+   * What a stack's deployment says of orphans and running jobs. Where nothing was recorded, as by older
+   * versions, orphans stay, and jobs are waited for: nothing is lost by that.
+   */
+  forReleases(key: StackKey): ForReleases {
     const row = this.database.rowOf("reconciliations", key);
-    return row !== undefined && jsonIn(row, "options")["removeOrphans"] === true;
+    const { removeOrphans, waitRunningJobs } = row ? jsonIn(row, "options") : {};
+    return { removeOrphans: removeOrphans === true, waitRunningJobs: waitRunningJobs !== false };
   }
 
   /** Has a stack not react until it is resumed or settled, and forgets its restarts and drift. */

@@ -301,6 +301,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   requireKnownToEngine: ({ model }) =>
     compose.requireKnownToEngine(model, "a", () => Promise.resolve("1.30")),
   expectationOf: forEach((name, { model }) => compose.expectationOf(name, model)),
+  withoutJobs: ({ names, model }) => compose.withoutJobs(names, model),
   replicasOf: forServices((service) => compose.replicasOf(service)),
   restartPolicy: forServices((service) => compose.restartPolicy(service)),
   withFilesVolumes: ({ model }) =>

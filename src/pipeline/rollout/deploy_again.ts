@@ -11,6 +11,7 @@ import { otherImages, planFor, type Why } from "../../plan/mod.ts";
 import { requireImages, requireNoClash, stage } from "../../prepare/mod.ts";
 import type { RecordedRelease } from "../../record/ledger.ts";
 import { createTeller, type Teller } from "../../tell/mod.ts";
+import { waitForJobs } from "../act.ts";
 import { carryOut, type MarkedRollout } from "../carry_out.ts";
 import { endOf } from "../decision.ts";
 import { tellingOthers } from "../owner/others_release.ts";
@@ -42,26 +43,31 @@ export interface ReadyAgain {
   readonly images: Readonly<Record<string, string>>;
 }
 
-/** Files, images and plan of a recorded release; `undefined` when its files are lost. */
+/**
+ * Files, images and plan of a recorded release, once the running jobs that a deployment waits for have ended;
+ * `undefined` when its files are lost. Throws `timeout`.
+ */
 export async function prepareAgain(
   parts: PipelineParts,
   wanted: RecordedRelease,
   { why, progress }: { readonly why: Why; readonly progress: Progress },
   signal: AbortSignal,
 ): Promise<ReadyAgain | undefined> {
-  const { images } = wanted;
+  const { key, images, timeoutSeconds } = wanted;
   const onDisk = await bringToDisk(parts, wanted, signal);
   if (onDisk === undefined) return undefined;
   progress("looking at what runs");
   await pointImages(parts, onDisk.release, images, signal);
   const observed = await observe(parts.host.engine, wanted, signal);
   const planned = planFor(onDisk.release, observed, why);
-  const plan = tellingOthers(parts, wanted.key, planned, observed);
+  const plan = tellingOthers(parts, key, planned, observed);
   await requireNoClash(parts, onDisk.release, { plan, observed }, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
   const ran = wanted.swarm === undefined
     ? await imagesPresent(parts.host.engine, onDisk.release.services, images, signal)
     : images;
+  const deployment = { ...parts.ledger.reconciliations.forReleases(key), timeoutSeconds };
+  await waitForJobs(parts, { ...wanted, deployment, progress }, signal);
   return { onDisk, observed, plan, images: ran };
 }
 

@@ -65,13 +65,19 @@ describe("liveProgress()", () => {
     assert.deepEqual(given.said, { out: "", err: "" });
   });
 
-  it("says that another process is waited for when nobody watches, too, unless --json asks", () => {
-    const message = "waiting for process 7@vm, which is changing a";
-    for (const [args, err] of [[[], `a: ${message}\n`], [["--json"], ""]] as const) {
-      const given = watched(false, args);
-      given.progress.target(entry("a", { message }));
-      given.progress.target(entry("a", { message }));
-      assert.deepEqual(given.said, { out: "", err });
-    }
-  });
+  for (
+    const [what, message] of [
+      ["another process is", "waiting for process 7@vm, which is changing a"],
+      ["jobs are", "waiting for running jobs: a-backup-1"],
+    ] as const
+  ) {
+    it(`says that ${what} waited for when nobody watches, too, unless --json asks`, () => {
+      for (const [args, err] of [[[], `a: ${message}\n`], [["--json"], ""]] as const) {
+        const given = watched(false, args);
+        given.progress.target(entry("a", { message }));
+        given.progress.target(entry("a", { message }));
+        assert.deepEqual(given.said, { out: "", err });
+      }
+    });
+  }
 });

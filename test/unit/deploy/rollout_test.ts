@@ -549,6 +549,37 @@ describe("rollout() that fails", () => {
     assert.deepEqual(states, { db: "running", web: "running", gone: "exited" });
   });
 
+  it("starts no scheduled job, there and back, although it ran before", async () => {
+    for (const outcome of [{}, { state: "exited", exitCode: 7 }] as const) {
+      const world = createWorld();
+      world.engine.containers = world.engine.containers.map((each) =>
+        each.service === "db" ? { ...each, state: "exited", exitCode: 0 } : each
+      );
+      world.outcome["web-2"] = outcome;
+      const asJob = (onDisk: ReleaseOnDisk, digest: string): ReleaseOnDisk => {
+        const { services: [_db, ...others], model } = onDisk.release;
+        const expectation = { ...ALWAYS, restarts: false, mayFinish: true, autostart: false };
+        const services = { db: { labels: { "stackwright.job.enabled": "true" } } };
+        const { services: rest } = model as { services: Record<string, unknown> };
+        const release = {
+          ...onDisk.release,
+          services: [serviceOf("db", { digest, expectation }), ...others],
+          model: { ...model, services: { ...rest, ...services } },
+        };
+        return { ...onDisk, release };
+      };
+      const services = PLAN.map((each): ServicePlan =>
+        each.name === "db" ? { ...each, action: "recreate" } : each
+      );
+      const [next, previous] = [asJob(NEXT, "db-2"), asJob(OLD, "db-1")];
+      const result = await rollout(world.parts, work({ next, previous, services }), SIGNAL);
+      assert.equal(result.kind, "state" in outcome ? "rolled_back" : "deployed");
+      const ups = world.events.filter((each) => /^up .* db( |$)/.test(each));
+      assert.notEqual(ups.length, 0);
+      assert.deepEqual(ups.filter((each) => !each.includes("--no-start")), []);
+    }
+  });
+
   it("leaves a stack stopped that a person had stopped, and stops what the failed release started", async () => {
     const world = createWorld();
     world.engine.containers = world.engine.containers.map((each) => ({

@@ -482,7 +482,13 @@ describe("Reconciliations", () => {
     withLedger((ledger) => {
       const { reconciliations } = ledger;
       assert.equal(reconciliations.get(WEB), undefined);
+      const byDefault = { removeOrphans: false, waitRunningJobs: true };
+      assert.deepEqual(reconciliations.forReleases(WEB), byDefault);
+      const asked = { removeOrphans: true, waitRunningJobs: false };
+      reconciliations.settle(WEB, { ...options, ...asked });
+      assert.deepEqual(reconciliations.forReleases(WEB), asked);
       reconciliations.settle(WEB, options);
+      assert.deepEqual(reconciliations.forReleases(WEB), byDefault);
       reconciliations.settle(THERE, { ...options, enabled: false });
       assert.deepEqual(reconciliations.get(WEB), options);
       assert.equal(reconciliations.get(THERE)?.enabled, false);
