@@ -15,12 +15,24 @@ const USES = new RegExp(
   "g",
 );
 
-/** The variables of {@link OWN_VARIABLES} that a compose file interpolates, with their first lines. */
+/** A name without a value, for which compose takes its own variable. */
+const TAKES = new RegExp(
+  `^\\s*(?:-\\s+)?["']?(${OWN_VARIABLES.join("|")})["']?\\s*(?::\\s*)?(?:#.*)?$`,
+);
+
+/** The name that a line of a list or map has without a value, or those of an `environment` in one line. */
+function takenIn(line: string): string[] {
+  const names = /\benvironment["']?\s*:\s*[[{]([^\]}]*)/.exec(line)?.[1]?.split(",");
+  return (names ?? [line]).flatMap((each) => TAKES.exec(each)?.[1] ?? []);
+}
+
+/** The variables of {@link OWN_VARIABLES} that a compose file interpolates or takes, with their first lines. */
 export function ownVariablesIn(text: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [at, line] of text.split("\n").entries()) {
     if (/^\s*#/.test(line)) continue;
-    for (const [, name = ""] of line.matchAll(USES)) {
+    const used = [...line.matchAll(USES)].map(([, name = ""]) => name);
+    for (const name of [...used, ...takenIn(line)]) {
       if (!found.has(name)) found.set(name, at + 1);
     }
   }
