@@ -12,16 +12,8 @@ export interface Slot {
 
 /** Lets a bounded number of pieces of work run at once; the others wait in order of arrival. */
 export interface Limiter {
-  /**
-   * Runs `work` on behalf of `who` when a slot is free; before, rejects with the signal's reason. `part` is what
-   * it is about of all that `who` has, such as the repository that a configuration deploys.
-   */
-  run<T>(
-    work: (slot: Slot) => Promise<T>,
-    signal: AbortSignal,
-    who?: string,
-    part?: string,
-  ): Promise<T>;
+  /** Runs `work` on behalf of `who` when a slot is free; before, rejects with the signal's reason. */
+  run<T>(work: (slot: Slot) => Promise<T>, signal: AbortSignal, who?: string): Promise<T>;
 }
 
 /** A limiter with `slots` slots (at least one). Work with a `who` waits no longer than `patience`. */
@@ -59,22 +51,17 @@ export function createLimiter(slots: number, patience?: Patience): Limiter {
   };
 }
 
-/** How many times as many pieces of work of one name are admitted as of one part of it. */
-const TIMES_FOR_PARTS = 4;
-
 /**
- * A limiter that admits at most `most` pieces of work of one part of a name, including those that lent their
- * slots: for how long is up to the author of that part, who must not keep the others of the name waiting. Of all
- * parts together it admits some times as many. Further work waits outside the queue and delays nobody.
+ * A limiter that admits at most `most` pieces of work of one name, including those that lent their slots.
+ * Further work of that name waits outside the queue and delays nobody.
  */
 export function boundByName(limiter: Limiter, most: number): Limiter {
-  const [doors, inner] = [createKeyedLock(most * TIMES_FOR_PARTS), createKeyedLock(most)];
+  const doors = createKeyedLock(most);
   return {
-    run: (work, signal, who, part = who) => {
-      if (who === undefined) return limiter.run(work, signal);
-      const enter = () => limiter.run(work, signal, who);
-      return inner.run(`${who}\0${part}`, () => doors.run(who, enter, signal), signal);
-    },
+    run: (work, signal, who) =>
+      who === undefined
+        ? limiter.run(work, signal)
+        : doors.run(who, () => limiter.run(work, signal, who), signal),
   };
 }
 

@@ -136,7 +136,6 @@ async function inSlot<T>(
       },
       signal,
       sourceOf(holder),
-      repository,
     );
   } finally {
     if (!inside) leaveQueue("gave_up");

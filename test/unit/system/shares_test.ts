@@ -87,36 +87,6 @@ describe("preparing beside remotes that say nothing", () => {
     }
   });
 
-  it("lets other repositories of a configuration in beside one whose work does not end", async () => {
-    const limiter = boundByName(createLimiter(SLOTS), SLOTS);
-    const entered = new Map<string, number>();
-    const enter = (part: string) =>
-      limiter.run(
-        (slot) => {
-          entered.set(part, (entered.get(part) ?? 0) + 1);
-          slot.leave();
-          return new Promise(() => {});
-        },
-        never,
-        "configuration",
-        part,
-      );
-    for (let at = 0; at < 100; at++) void enter("one");
-    await settle();
-    for (const part of ["configuration", "two", "two", "three", "four"]) void enter(part);
-    await settle();
-    assert.deepEqual(Object.fromEntries(entered), {
-      one: SLOTS,
-      configuration: 1,
-      two: 2,
-      three: 1,
-      four: 1,
-    });
-    for (let at = 0; at < 500; at++) void enter(`part ${at}`);
-    await settle();
-    assert.equal(entered.values().reduce((sum, each) => sum + each, 0), 4 * SLOTS);
-  });
-
   it("waits seconds for five sources with a dozen hosts each", async () => {
     const all = createTown();
     for (let at = 0; at < 60; at++) void all.silent(`s${at % 5}`, `h${at}`);
