@@ -19,7 +19,7 @@ import { endOf } from "./decision.ts";
 import { finishDestroy } from "./destroy/finish_destroy.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
-import { type Slot, stackAsOwner, stackFields, within } from "../system/mod.ts";
+import { type Slot, stackAsOwner, stackFields, whoseOf, within } from "../system/mod.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
 import { clearFreeHandOver } from "./owner/clear_hand_over.ts";
@@ -137,8 +137,8 @@ interface Found {
   readonly intent: Intent;
   /** The release that was to be deployed, or the current one of a stack to be destroyed. */
   readonly recorded: RecordedRelease | undefined;
-  /** Name of the source in whose name it waits for a slot. */
-  readonly holder?: string;
+  /** In whose name it waits for a slot. */
+  readonly holder?: ReturnType<typeof whoseOf>;
   /** Absent without a recorded release: then there is nothing to tell about. */
   readonly teller: Teller | undefined;
 }
@@ -167,7 +167,7 @@ function whatWasOpen(
   const { revision } = recorded;
   const repository = revision.source.name;
   const target = { key, repository, trigger: "recovery", origin: "automatic" } as const;
-  const holder = (recorded.configuration ?? revision).source.name;
+  const holder = whoseOf({ repository, configuration: recorded.configuration });
   return { intent, recorded, holder, teller: createTeller(listeners, target, revision) };
 }
 

@@ -1,6 +1,7 @@
 import { abortableWait } from "./abortable_wait.ts";
 import type { Clock } from "./clock.ts";
 import { count } from "./count.ts";
+import { FairPlaces, type Whose } from "./fair_places.ts";
 
 /** A slot of a limiter, which its holder may give to others while it only waits. */
 export interface Slot {
@@ -13,14 +14,14 @@ export interface Slot {
 /** Lets a bounded number of pieces of work run at once; the others wait in order of arrival. */
 export interface Limiter {
   /** Runs `work` on behalf of `who` when a slot is free; before, rejects with the signal's reason. */
-  run<T>(work: (slot: Slot) => Promise<T>, signal: AbortSignal, who?: string): Promise<T>;
+  run<T>(work: (slot: Slot) => Promise<T>, signal: AbortSignal, who?: Whose): Promise<T>;
 }
 
 /** A limiter with `slots` slots (at least one). Work with a `who` waits no longer than `patience`. */
 export function createLimiter(slots: number, patience?: Patience): Limiter {
   const queue = createQueue(slots);
   const beside = patience && new Beside(queue, slots, patience);
-  const enter = (signal: AbortSignal, first: boolean, who: string | undefined) =>
+  const enter = (signal: AbortSignal, first: boolean, who: Whose | undefined) =>
     who === undefined || beside === undefined
       ? queue.enter(signal, { first })
       : beside.enter(signal, { first, who });
@@ -52,16 +53,23 @@ export function createLimiter(slots: number, patience?: Patience): Limiter {
 }
 
 /**
- * A limiter that admits at most `most` pieces of work of one name, including those that lent their slots.
- * Further work of that name waits outside the queue and delays nobody.
+ * A limiter that admits at most `most` pieces of work of one source, including those that lent their slots, and of
+ * each repository that it deploys what {@link FairPlaces} says. Further work waits outside the queue and delays nobody.
  */
 export function boundByName(limiter: Limiter, most: number): Limiter {
-  const doors = createKeyedLock(most);
+  const doors = new FairPlaces(() => ({ places: most, mostForFirst: most }));
   return {
-    run: (work, signal, who) =>
-      who === undefined
-        ? limiter.run(work, signal)
-        : doors.run(who, () => limiter.run(work, signal, who), signal),
+    async run(work, signal, who) {
+      if (who === undefined) return await limiter.run(work, signal);
+      const door = [who.source] as const;
+      signal.throwIfAborted();
+      if (!doors.take(who, door)) await doors.place(who, door, signal);
+      try {
+        return await limiter.run(work, signal, who);
+      } finally {
+        doors.free(who, door);
+      }
+    },
   };
 }
 
@@ -75,19 +83,22 @@ interface Patience {
 const LOOK_MS = 10_000;
 
 /**
- * Admits work that waited too long beyond the slots: one piece per name, and none for a name that has
- * work under way. Otherwise a repository that fills all slots would decide how long others wait. While a
- * name has several slots, others wait for one look only, as long as no more go on beside the slots than
+ * Admits work that waited too long beyond the slots: one piece per source at a time, and none for a repository that
+ * has work under way. Otherwise a repository that fills all slots would decide how long others wait. While a
+ * source has several slots, others wait for one look only, as long as no more go on beside the slots than
  * there are slots.
  */
 class Beside {
   readonly #queue: Queue;
   readonly #slots: number;
   readonly #patience: Patience;
-  /** Number of those at work in each name. */
-  readonly #working = new Map<string, number>();
-  /** Number of those that were let in beside the slots. */
-  #beside = 0;
+  /** Number of those at work of each source, and of each repository of one. */
+  readonly #working = {
+    sources: new Map<string, number>(),
+    repositories: new Map<string, number>(),
+  };
+  /** Number of those of each source that were let in beside the slots. */
+  readonly #beside = new Map<string, number>();
 
   constructor(queue: Queue, slots: number, patience: Patience) {
     this.#queue = queue;
@@ -97,7 +108,7 @@ class Beside {
 
   async enter(
     signal: AbortSignal,
-    { first, who }: { readonly first: boolean; readonly who: string },
+    { first, who }: { readonly first: boolean; readonly who: Whose },
   ): Promise<() => void> {
     const [waiting, settled] = [new AbortController(), new AbortController()];
     let isLetIn = false;
@@ -107,17 +118,17 @@ class Beside {
     const place = this.#queue.enter(waiting.signal, { first });
     const letIn = () => {
       isLetIn = true;
-      count(this.#working, who, 1);
-      this.#beside++;
+      this.#count(who, 1);
+      count(this.#beside, who.source, 1);
       waiting.abort(LET_IN);
     };
-    const leaveBeside = () => void this.#beside--;
+    const leaveBeside = () => count(this.#beside, who.source, -1);
     this.#outwait(who, letIn, settled.signal).catch(() => {});
     try {
       const leave = await place;
       // It may have been let in at the moment when it got its slot.
       if (isLetIn) leaveBeside();
-      else count(this.#working, who, 1);
+      else this.#count(who, 1);
       return this.#leaving(who, leave);
     } catch (error) {
       if (error === LET_IN) return this.#leaving(who, leaveBeside);
@@ -129,29 +140,45 @@ class Beside {
     }
   }
 
-  /** Check and `letIn` must run without a wait in between: work of that name may wake at the same time. */
-  async #outwait(who: string, letIn: () => void, signal: AbortSignal): Promise<void> {
+  /** Check and `letIn` must run without a wait in between: work of that source may wake at the same time. */
+  async #outwait(who: Whose, letIn: () => void, signal: AbortSignal): Promise<void> {
     const { clock, milliseconds } = this.#patience;
     let waited = 0;
     do {
       const pause = Math.min(LOOK_MS, milliseconds - waited) || LOOK_MS;
       await clock.sleep(pause, signal);
       waited = Math.min(milliseconds, waited + pause);
-    } while (this.#working.has(who) || waited < milliseconds && !this.#isCrowded());
+    } while (!this.#mayGo(who) || waited < milliseconds && !this.#isCrowded());
     if (!signal.aborted) letIn();
   }
 
-  /** Whether a name has several slots, and few went beside these. */
-  #isCrowded(): boolean {
-    return this.#beside < this.#slots && this.#working.values().some((count) => count > 1);
+  #mayGo(who: Whose): boolean {
+    const { sources, repositories } = this.#working;
+    return !sources.has(who.source) ||
+      !repositories.has(nameOf(who)) && !this.#beside.has(who.source);
   }
 
-  #leaving(who: string, leave: () => void): () => void {
+  /** Whether a source has several slots, and few went beside these. */
+  #isCrowded(): boolean {
+    const beside = this.#beside.values().reduce((sum, each) => sum + each, 0);
+    return beside < this.#slots && this.#working.sources.values().some((count) => count > 1);
+  }
+
+  #count(who: Whose, by: 1 | -1): void {
+    count(this.#working.sources, who.source, by);
+    count(this.#working.repositories, nameOf(who), by);
+  }
+
+  #leaving(who: Whose, leave: () => void): () => void {
     return () => {
-      count(this.#working, who, -1);
+      this.#count(who, -1);
       leave();
     };
   }
+}
+
+function nameOf({ source, repository }: Whose): string {
+  return JSON.stringify([source, repository]);
 }
 
 /** Abort reason of a wait that ends because the work is admitted beyond the slots. */

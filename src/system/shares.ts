@@ -1,6 +1,5 @@
-import { abortableWait } from "./abortable_wait.ts";
 import type { Clock } from "./clock.ts";
-import { count } from "./count.ts";
+import { FairPlaces, type Whose } from "./fair_places.ts";
 import type { Slot } from "./limiter.ts";
 
 /** Milliseconds after which waiting for an external party gives the slot to others. */
@@ -24,30 +23,30 @@ const TIMES_FOR_FIRST = 16;
 
 /**
  * Bounds what waits for somebody else, beside the slots of who waits: whatever takes long gives its slot
- * to others. Each host has as many places as there are slots. Where all are taken, an owner still gets
- * one while it has fewer than its share, which is what there is divided by all that have some; who has no
- * less waits, without a slot. So no owner and no host keeps the places of others, and for eight slots
- * one host has at most twenty. Where all places of all hosts are taken, by as many owners as there are,
- * an owner without any still gets one, as far as its own host has a share for it.
+ * to others. Each host has as many places as there are slots, which sources of configurations share
+ * ({@link FairPlaces}); who gets none waits, without a slot. So no source and no host keeps the places of others,
+ * and for eight slots one host has at most twenty. Where all places of all hosts are taken, by as many sources as
+ * there are, one without any still gets one, as far as its own host has a share for it.
  */
 export class Shares {
   readonly #clock: Clock;
-  readonly #slots: number;
-  /** Numbers of places by host and owner. */
-  readonly #taken = new Map<string, Map<string, number>>();
-  /** Owners of those who wait, by who tries to enter, in order of arrival. */
-  readonly #waiting = new Map<() => void, string>();
+  readonly #places: FairPlaces;
 
   constructor(clock: Clock, slots: number) {
     this.#clock = clock;
-    this.#slots = Math.max(1, slots);
+    const some = Math.max(1, slots);
+    this.#places = new FairPlaces((key) =>
+      key === ALL
+        ? { places: TIMES * some, mostForFirst: TIMES_FOR_FIRST * some }
+        : { places: some, mostForFirst: some }
+    );
   }
 
-  /** What waits for somebody else in work of an owner that has this slot, and has it again afterwards. */
-  lender(slot: Slot, owner: string, signal: AbortSignal): Lend {
+  /** What waits for somebody else in work that has this slot, and has it again afterwards. */
+  lender(slot: Slot, whose: Whose, signal: AbortSignal): Lend {
     let away = 0;
     return async (hosts, work, onWait) => {
-      const keys = [ALL, ...new Set(hosts)];
+      const keys = [ALL, ...new Set(hosts)] as const;
       const ended = new AbortController();
       let isAway = false;
       const leave = () => {
@@ -56,18 +55,18 @@ export class Shares {
         away++;
         slot.leave();
       };
-      if (this.#take(owner, keys)) {
+      if (this.#places.take(whose, keys)) {
         this.#clock.sleep(LENT_AFTER_MS, ended.signal).then(leave, () => {});
       } else {
         leave();
         onWait?.();
-        await this.#place(owner, keys, signal);
+        await this.#places.place(whose, keys, signal);
       }
       try {
         return await work();
       } finally {
         ended.abort("ended");
-        this.#free(owner, keys);
+        this.#places.free(whose, keys);
         if (isAway && --away === 0) {
           await slot.takeAgain(signal);
           // Another part of the work may have left meanwhile.
@@ -75,45 +74,5 @@ export class Shares {
         }
       }
     };
-  }
-
-  #take(owner: string, keys: readonly string[]): boolean {
-    if (!keys.every((key) => this.#hasPlace(owner, key))) return false;
-    for (const key of keys) count(this.#taken.getOrInsertComputed(key, () => new Map()), owner, 1);
-    return true;
-  }
-
-  #hasPlace(owner: string, key: string): boolean {
-    const places = key === ALL ? TIMES * this.#slots : this.#slots;
-    const owners = this.#taken.get(key) ?? new Map<string, number>();
-    const own = owners.get(owner) ?? 0;
-    const share = Math.floor(places / (owners.size + (own === 0 ? 1 : 0)));
-    const most = key === ALL && own === 0 ? TIMES_FOR_FIRST * this.#slots : places;
-    return own < share || owners.values().reduce((sum, each) => sum + each, 0) < most;
-  }
-
-  #place(owner: string, keys: readonly string[], signal: AbortSignal): Promise<void> {
-    return abortableWait((entered) => {
-      const leave = () => this.#waiting.delete(enter);
-      const enter = () => {
-        if (!this.#take(owner, keys)) return;
-        leave();
-        entered();
-      };
-      this.#waiting.set(enter, owner);
-      return leave;
-    }, signal);
-  }
-
-  #free(owner: string, keys: readonly string[]): void {
-    for (const key of keys) {
-      const owners = this.#taken.get(key);
-      if (owners !== undefined) count(owners, owner, -1);
-      if (owners?.size === 0) this.#taken.delete(key);
-    }
-    // Owners with the fewest places enter first.
-    const own = (each: string) => this.#taken.get(ALL)?.get(each) ?? 0;
-    const inOrder = [...this.#waiting].sort(([, one], [, other]) => own(one) - own(other));
-    for (const [enter] of inOrder) enter();
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import type { Whose } from "./fair_places.ts";
 import { boundByName, createLimiter, type Limiter, type Slot } from "./limiter.ts";
 import type { Meter } from "./meter.ts";
 import type { Lend, Shares } from "./shares.ts";
@@ -61,7 +62,7 @@ export async function preparingInSlot<T>(
   const waits = { queued: "pre_deployments_queued", active: "pre_deployments_active" } as const;
   const waited: Room["waited"] = (time, labels) =>
     meter.observe("deployment_admission_duration_seconds", { ...labels, phase: "slot" }, time);
-  const inside = (slot: Slot) => work(shares.lender(slot, sourceOf(holder), signal));
+  const inside = (slot: Slot) => work(shares.lender(slot, whoseOf(holder), signal));
   return await inSlot(parts, { limiter, holder, ...waits, waited }, inside, signal);
 }
 
@@ -90,6 +91,11 @@ interface Room {
 /** Name of the source under which work waits. */
 export function sourceOf({ configuration, repository }: SlotHolder): string {
   return configuration?.source.name ?? repository;
+}
+
+/** In whose name work waits for a slot. */
+export function whoseOf(holder: SlotHolder): Whose {
+  return { source: sourceOf(holder), repository: holder.repository };
 }
 
 async function inSlot<T>(
@@ -135,7 +141,7 @@ async function inSlot<T>(
         }
       },
       signal,
-      sourceOf(holder),
+      whoseOf(holder),
     );
   } finally {
     if (!inside) leaveQueue("gave_up");

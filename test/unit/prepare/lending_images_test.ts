@@ -20,7 +20,7 @@ describe("lendingImages()", () => {
     const build = (name: string) => {
       const images = lendingImages(
         { ...UNTOUCHED_IMAGES, build: () => held.then(() => ({})) },
-        shares.lender(SLOT, "acme/shop", SIGNAL),
+        shares.lender(SLOT, { source: "acme/shop", repository: "acme/shop" }, SIGNAL),
       );
       const wanted: WantedImages = {
         key: stackKey("", name),

@@ -3,6 +3,8 @@ import { describe, it } from "node:test";
 import { createKeyedLock, createLimiter } from "../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 
+/** A source of configurations that deploys what it has itself. */
+const ofOwn = (source: string) => ({ source, repository: source });
 const never = new AbortController().signal;
 
 /** Pieces of work that run until a test lets them end. */
@@ -210,7 +212,7 @@ describe("createLimiter with patience", () => {
     const limiter = createLimiter(2, { clock, milliseconds: 60_000 });
     const work = createWork();
     const run = (who: string, name: string, signal = never) =>
-      limiter.run(work.of(name), signal, who);
+      limiter.run(work.of(name), signal, ofOwn(who));
     return { clock, limiter, work, run };
   };
 
@@ -254,6 +256,27 @@ describe("createLimiter with patience", () => {
     assert.equal(clock.sleepers, 0);
   });
 
+  it("lets in one repository at a time beside another one of its source that has the slots", async () => {
+    const { clock, limiter, work } = set();
+    const run = (repository: string, name: string) =>
+      limiter.run(work.of(name), never, { source: "c", repository });
+    const all = [run("bad", "a"), run("bad", "b"), run("bad", "d"), run("good", "e")];
+    all.push(run("good", "f"), run("last", "g"));
+    await clock.advance(11_000);
+    assert.deepEqual(work.started, ["a", "b", "e"]);
+    await clock.advance(600_000);
+    assert.deepEqual(work.started, ["a", "b", "e"]);
+    await work.end("e");
+    await clock.advance(10_000);
+    assert.deepEqual(work.started, ["a", "b", "e", "f"]);
+    await work.end("f");
+    await clock.advance(10_000);
+    assert.deepEqual(work.started, ["a", "b", "e", "f", "g"]);
+    for (const name of ["a", "b", "d", "g"]) await work.end(name);
+    await Promise.all(all);
+    assert.equal(clock.sleepers, 0);
+  });
+
   it("leaves the bound as it is for who does not wait for long, and for who has no name", async () => {
     const { clock, limiter, work, run } = set();
     const all = [run("shop", "a"), run("blog", "b"), run("wiki", "c")];
@@ -283,7 +306,7 @@ describe("createLimiter with patience", () => {
     assert.deepEqual(work.started, ["a", "b", "e"]);
     for (const name of ["a", "b", "e"]) await work.end(name);
     await Promise.all([...all, later]);
-    assert.equal(await limiter.run(() => Promise.resolve(1), never, "shop"), 1);
+    assert.equal(await limiter.run(() => Promise.resolve(1), never, ofOwn("shop")), 1);
     assert.equal(clock.sleepers, 0);
   });
 
@@ -298,10 +321,10 @@ describe("createLimiter with patience", () => {
     const work = createWork();
     const stop = new AbortController();
     const reason = new Error("stopped");
-    const all = [limiter.run(work.of("a"), never, "hog")];
-    const rejected = assert.rejects(limiter.run(work.of("b"), stop.signal, "wiki"), reason);
-    all.push(...["c", "d"].map((name) => limiter.run(work.of(name), never, "shop")));
-    all.push(limiter.run(work.of("e"), never, "wiki"));
+    const all = [limiter.run(work.of("a"), never, ofOwn("hog"))];
+    const rejected = assert.rejects(limiter.run(work.of("b"), stop.signal, ofOwn("wiki")), reason);
+    all.push(...["c", "d"].map((name) => limiter.run(work.of(name), never, ofOwn("shop"))));
+    all.push(limiter.run(work.of("e"), never, ofOwn("wiki")));
     const wakeAll = async (meanwhile = () => {}) => {
       for (const wake of sleepers.splice(0)) wake();
       meanwhile();
@@ -313,7 +336,7 @@ describe("createLimiter with patience", () => {
     await wakeAll();
     assert.deepEqual(work.started, ["a", "c", "e"]);
     for (const name of ["c", "e"]) await work.end(name);
-    const later = limiter.run(work.of("f"), never, "wiki");
+    const later = limiter.run(work.of("f"), never, ofOwn("wiki"));
     await wakeAll();
     assert.deepEqual(work.started, ["a", "c", "e", "d", "f"]);
     for (const name of ["a", "d", "f"]) await work.end(name);
@@ -330,7 +353,7 @@ describe("createLimiter with patience", () => {
         return "back";
       },
       never,
-      "shop",
+      ofOwn("shop"),
     );
     const all = ["a", "b"].map((name) => run("hog", name));
     await settle();

@@ -26,7 +26,10 @@ function createTown() {
       };
       answers.add(answer);
     });
+  /** `owner` is a source, or a repository that one deploys: `source:repository`. */
   const ask = async (owner: string, host: string, answer: () => Promise<void>, signal = never) => {
+    const [name = "", repository = name] = owner.split(":");
+    const holder = { repository, configuration: { source: { name } } };
     const work = async (lend: Parameters<Parameters<typeof preparingInSlot>[2]>[0]) => {
       await lend([host], () => {
         town.asked.push(owner);
@@ -38,7 +41,7 @@ function createTown() {
       town.inside--;
       town.done.push(owner);
     };
-    await preparingInSlot(parts, { repository: owner }, work, signal);
+    await preparingInSlot(parts, holder, work, signal);
   };
   return {
     ...town,
@@ -49,6 +52,11 @@ function createTown() {
     honest: (owner: string, host: string) => ask(owner, host, () => Promise.resolve()),
     answerAll: () => [...answers].forEach((answer) => answer()),
   };
+}
+
+/** Five seconds, with turns for all that goes on in them. */
+async function pass(clock: ReturnType<typeof createFakeClock>) {
+  for (let second = 0; second < 5; second++) await clock.advance(1000);
 }
 
 /** Seconds until a source whose remote answers at once is served. */
@@ -130,6 +138,57 @@ describe("preparing beside remotes that say nothing", () => {
     for (let at = 0; at < 200; at++) void all.silent(`s${at % 5}`, `h${at}`);
     await all.clock.advance(60_000);
     assert.equal(all.town.most, 4 * SLOTS);
+  });
+
+  it("waits seconds for a repository of a source of which another one has builds that do not end", async () => {
+    const all = createTown();
+    for (let at = 0; at < 10; at++) void all.silent("c:bad", "builder");
+    await pass(all.clock);
+    const done = (name: string) => all.town.done.includes(name);
+    for (const name of ["c:good", "c", "d"]) {
+      void all.honest(name, "builder");
+      await pass(all.clock);
+      assert.ok(done(name), name);
+    }
+    // Four such repositories fill what the source may have: the next one waits for the first that ends.
+    for (const name of ["c:worse", "c:worst", "c:last"]) {
+      for (let at = 0; at < 10; at++) void all.silent(name, "builder");
+      await pass(all.clock);
+    }
+    void all.honest("c:late", "builder");
+    await pass(all.clock);
+    assert.ok(!done("c:late"));
+    const began = (name: string) => all.town.asked.filter((each) => each === name).length;
+    assert.deepEqual(["c:bad", "c:worse", "c:worst", "c:last"].map(began), [4, 2, 1, 1]);
+    all.answerAll();
+    await pass(all.clock);
+    assert.ok(done("c:late"));
+  });
+
+  it("gives a source that deploys a hundred repositories no more than one that deploys its own", async () => {
+    const all = createTown();
+    for (let at = 0; at < 100; at++) void all.silent(`c:r${at}`, "builder");
+    await all.clock.advance(60_000);
+    assert.equal(all.town.most, SLOTS);
+    for (let at = 0; at < 100; at++) void all.silent("d", "builder");
+    await all.clock.advance(60_000);
+    assert.equal(all.town.asked.filter((each) => each === "d").length, SLOTS / 2);
+  });
+
+  it("lets a repository that waits for the first time go before others' further work", async () => {
+    const all = createTown();
+    for (let at = 0; at < 3; at++) {
+      for (let i = 0; i < 9; i++) void all.silent(`c:r${at}`, "builder");
+    }
+    await pass(all.clock);
+    void all.silent("c", "builder");
+    await pass(all.clock);
+    void all.silent("c:new", "builder");
+    await pass(all.clock);
+    all.town.asked.splice(0);
+    all.answerAll();
+    await pass(all.clock);
+    assert.equal(all.town.asked[0], "c:new");
   });
 
   it("loses no place and no slot to who gives up", async () => {
