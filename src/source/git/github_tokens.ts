@@ -15,7 +15,7 @@ import { signedClaim } from "./github_claim.ts";
 interface GitHubTokens {
   /**
    * A token that may read one repository. Kept until five minutes before it expires; callers who ask
-   * at once share one request. A refusal is kept, too, for some minutes, and who asked for much that was refused
+   * at once share one request. A refusal of an author is kept, too, for some minutes, and who asked for much that was refused
    * gets no token for another repository for a while: the App has one limit of calls, for all.
    *
    * Throws `repository_denied` when GitHub refuses the App or it is not installed there,
@@ -70,16 +70,16 @@ export function createGitHubTokens(parts: GitHubTokensParts, most = MOST_KEPT): 
       if (known !== undefined && known.expiresAt - SPARE_MS > parts.clock.now().getTime()) {
         return known.value;
       }
+      const asked = `${key} ${url.by}`;
       const make = async () => {
         try {
-          refusals.check(key, url, known !== undefined);
+          refusals.check(asked, url, known !== undefined);
           return await makeToken(parts, app, url);
         } catch (error) {
-          refusals.note(key, url, error);
+          refusals.note(asked, url, error);
           throw error;
         }
       };
-      const asked = `${key} ${url.by}`;
       const request = asking.getOrInsertComputed(
         asked,
         () => make().finally(() => asking.delete(asked)),
@@ -90,7 +90,7 @@ export function createGitHubTokens(parts: GitHubTokensParts, most = MOST_KEPT): 
   };
 }
 
-/** The refusals of GitHub, by what was asked for and by whose work asked. */
+/** The refusals of GitHub, by what was asked for and whose work asked: what one author was refused keeps no other one away. */
 class Refusals {
   readonly #clock: Clock;
   readonly #most: number;
