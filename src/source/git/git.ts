@@ -199,7 +199,7 @@ export class Git {
       const { secrets = [] } = access;
       return await this.#patiently(
         { ...command, ...bounds },
-        { ...invocation, access },
+        { ...invocation, access, by: url.by },
         secrets,
         signal,
       );
@@ -261,7 +261,8 @@ export class Git {
   /** Runs a program; only one that talks to a remote has `secrets`, even if none. */
   async #run(
     command: Command,
-    { args, gitDir, indexFile, access, isLarge = false, argsAgain = args }: GitInvocation,
+    { args, gitDir, by = gitDir, indexFile, access, isLarge = false, argsAgain = args }:
+      GitInvocation,
     signal: AbortSignal,
     secrets?: readonly string[],
   ): Promise<GitResult> {
@@ -273,7 +274,7 @@ export class Git {
     const argv: Command["argv"] = [program, ...rest.slice(0, own - 1), ...argsAgain];
     const isRemote = secrets !== undefined;
     return await this.#memory.run({
-      ...{ who: gitDir, isRemote, isLarge },
+      ...{ who: gitDir && by, isRemote, isLarge },
       // A remote on this machine is a program within these bounds, too.
       isShort: ({ failure, stderr }) =>
         failure === "memory" || access?.scheme === "file" && OUT_OF_MEMORY.test(stderr),

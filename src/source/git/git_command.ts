@@ -27,6 +27,8 @@ export interface GitInvocation {
   readonly args: readonly string[];
   /** Bare repository that the command works on; absent for commands outside of any. */
   readonly gitDir?: string;
+  /** Whose work it is; where it is not known, that of this repository. */
+  readonly by?: string | undefined;
   readonly workTree?: string;
   readonly indexFile?: string;
   /** Present for commands that talk to a remote; without it git may use no transport at all. */

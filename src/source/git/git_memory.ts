@@ -36,7 +36,7 @@ interface Work<T> {
 /**
  * Memory of the programs of git. What each takes is up to authors: a delta of thirteen bytes may have a
  * base of gigabytes. So each gets little, with a bound for all of them together; one for which that is not
- * enough begins again with much, one at a time, repositories in turn.
+ * enough begins again with much, one at a time, in turn of those whose work it is.
  */
 export class GitMemory {
   readonly #most: number;

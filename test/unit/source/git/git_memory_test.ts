@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Git, type GitParts } from "../../../../src/source/git/git.ts";
 import { GitMemory } from "../../../../src/source/git/git_memory.ts";
+import { parseRepositoryUrl } from "../../../../src/source/git/repository_url.ts";
 import { type Command, createRedactor } from "../../../../src/system/mod.ts";
 import { tookTooMuch } from "../../../../src/system/command_errors.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
@@ -100,4 +101,51 @@ describe("a git that has too little memory", () => {
       assert.deepEqual(removed, ["/i.lock"]);
     });
   }
+});
+
+describe("the turn for much memory", () => {
+  it("goes by whose work fetches, not by repository", async () => {
+    const inTurn: string[] = [];
+    const ends: (() => void)[] = [];
+    const run = async ({ argv, mostMemory }: Command) => {
+      const good = { code: 0, stdout: new Uint8Array(), stderr: "" };
+      if (mostMemory !== MOST) return { ...good, code: 128, stderr: "fatal: Out of memory, a" };
+      inTurn.push(argv.at(-1) ?? "");
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return good;
+    };
+    const parts = {
+      commands: { run },
+      files: { list: () => Promise.resolve([]), stat: () => Promise.resolve(undefined) },
+      clock: createFakeClock(),
+      redactor: createRedactor(),
+      access: {
+        home: () => Promise.resolve("/home"),
+        forRemote: () => Promise.resolve({ scheme: "file", env: {}, config: [] }),
+      },
+      options: {
+        ...{ git: "git", path: "/bin", remoteTimeoutMs: 1000, mostBytes: 0, attempts: 1 },
+        ...{ mostMemory: MOST, mostProcessorSeconds: 0, http: undefined },
+      },
+    } as unknown as GitParts;
+    const git = new Git(parts);
+    const fetched = ["one/1", "one/2", "one/3", "other/1"].map(async (name) => {
+      const url = {
+        ...parseRepositoryUrl(`https://git.example/${name}`),
+        by: name.replace(/\/.*/, ""),
+      };
+      await git.remote(url, {
+        args: ["fetch", name],
+        gitDir: `/${name}`,
+      }, NEVER);
+    });
+    for (let at = 0; at < 4; at++) {
+      await settle();
+      await settle();
+      ends.shift()?.();
+    }
+    await Promise.all(fetched);
+    assert.equal(inTurn.length, 4);
+    assert.ok(inTurn.indexOf("other/1") < inTurn.indexOf("one/3"), inTurn.join(" "));
+  });
 });
