@@ -60,9 +60,8 @@ import { askedAs, createTeller, describing, runListener, type Teller } from "./t
 /** The product: makes engines equal to what sources say. */
 export interface Pipeline {
   /**
-   * Deploys what the sources of a piece of work say. Ends normally when every target was reported
-   * in a final state, failed ones included. Throws what kept a source from being read, as an
-   * `AggregateError` where there are several sources.
+   * Deploys what the sources of a piece of work say. Ends normally when every target was reported in a final state,
+   * failed ones included. Throws what kept a source from being read; an `AggregateError` where there are several.
    */
   execute(work: Sync, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /** Runs a scheduled job; see {@link runJob}. */
@@ -221,8 +220,7 @@ async function deployTarget(
       heldAnyway(anyParts, begun);
     if (left !== undefined) return leave(teller, left);
     const parts = await partsFor(anyParts, key, signal);
-    // The engine may have been away at the start.
-    const resumed: string[] = [];
+    const resumed: string[] = []; // The engine may have been away at the start.
     const hearing = [...listeners, doneListener(resumed)];
     const before = (within: AbortSignal) => recoverStack(anyParts, hearing, key, within);
     const work = async (within: AbortSignal) => {
