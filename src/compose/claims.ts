@@ -48,11 +48,20 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
   });
 }
 
-/** Obstacles to starting services: containers of others, or left ones, with a port or name of theirs. */
+/** The names of a service's containers, which has that many. */
+export function containerNames(model: ComposeModel, service: string, replicas: number): string[] {
+  return Array.from({ length: replicas }, (_, at) => containerName(model, service, at + 1));
+}
+
+/**
+ * Obstacles to starting services, which have so many containers each: containers of others, or left ones,
+ * with a port or name of theirs.
+ */
 export function clashes(
   model: ComposeModel,
   services: readonly string[],
   others: readonly ObservedContainer[],
+  replicas: (service: string) => number = () => 1,
 ): string[] {
   const holdersOf = portHolders(others);
   const named = Map.groupBy(others, (each) => nameFor(model, each));
@@ -66,9 +75,11 @@ export function clashes(
     for (const [other, { port, protocol }] of holdersOf(ports)) {
       if (found.length < MOST_TOLD) found.push(needs(`port ${port}/${protocol}`, other, "holds"));
     }
-    const wanted = containerName(model, name, 1);
-    const same = (named.get(wanted) ?? []).slice(0, MOST_TOLD);
-    for (const other of same) found.push(needs(`the container name ${wanted}`, other, "has"));
+    for (const wanted of containerNames(model, name, replicas(name))) {
+      for (const other of (named.get(wanted) ?? []).slice(0, MOST_TOLD - found.length)) {
+        found.push(needs(`the container name ${wanted}`, other, "has"));
+      }
+    }
   }
   return found;
 }

@@ -92,12 +92,12 @@ function heldKeys({ names, addresses, ports, hostNetwork }: Claims): string[] {
 }
 
 /** Keys that a needed port registers: for its address, and for its number at any address. */
-function takenPlaces(port: HostPort): string[] {
+export function takenPlaces(port: HostPort): string[] {
   return placesOf(port).flatMap(({ all, is }) => [all, `${all} ${is}`]);
 }
 
 /** Keys of needed ports that clash with a held port. */
-function clashingPlaces(port: HostPort): string[] {
+export function clashingPlaces(port: HostPort): string[] {
   return placesOf(port).flatMap(({ all, is }) =>
     is === "any" ? [all] : [`${all} ${is}`, `${all} any`]
   );

@@ -29,6 +29,7 @@ export * from "./rewrite_model.ts";
 export * from "./side_images.ts";
 export * from "./known_templates.ts";
 export * from "./start_first.ts";
+export * from "./stack_claims.ts";
 export * from "./tree_paths.ts";
 export { fitsTemplate, mayBecome, PROCESSES, SHOWS_PROCESSES, volumesOf } from "./volume_paths.ts";
 export * from "./volumes_from.ts";

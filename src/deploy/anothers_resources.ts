@@ -1,5 +1,11 @@
 import type { Engine } from "../docker/engine.ts";
-import { fitsTemplate, mayFill, resourcesOf, withKnownNames } from "../compose/mod.ts";
+import {
+  fitsTemplate,
+  mayFill,
+  resourcesOf,
+  type StackClaim,
+  withKnownNames,
+} from "../compose/mod.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
@@ -158,6 +164,37 @@ async function requireNotDefined(
       throw errors.conflict(
         `${kind}.${at}: ${what} ${name} is ${whose}, and is not there now, so it was not made; give ` +
           `the ${what} another name, or share it when it is there: ${kind}.${at}.external: true`,
+      );
+    }
+  }
+}
+
+/**
+ * Refuses what a recorded stack of another owner claims, also while it has no container that shows it. What
+ * the stack itself claims already stays its own. Throws `conflict`, as {@link requireOwnVolumes} does.
+ */
+export async function requireUnclaimed(
+  key: StackKey,
+  { claims, claimants }: {
+    readonly claims: readonly StackClaim[];
+    /** The stacks that claim the same, by key of the claims; the own one among them. */
+    readonly claimants: ReadonlyMap<string, ReadonlySet<string>>;
+  },
+  facts: OwnerFacts,
+  claimant: StackOwner,
+): Promise<void> {
+  const pauses = createPauses(1);
+  for (const { service, what, held, needed } of claims) {
+    await pauses.after(1);
+    if (held.every((each) => claimants.get(each)?.has(key.name) === true)) continue;
+    for (const stack of new Set(needed.flatMap((each) => [...claimants.get(each) ?? []]))) {
+      const labels = { [COMPOSE_LABELS.project]: stack };
+      const whose = await anothers(key, labels, facts, claimant);
+      if (whose === undefined) continue;
+      throw errors.conflict(
+        `service ${service} needs ${what}, which is ${whose}, also while no container of it has that; ` +
+          `give one of them something else, or it waits until ${stack} lets go: by another commit, or ` +
+          "when a person stops, removes or forgets it",
       );
     }
   }

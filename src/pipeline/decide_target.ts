@@ -21,6 +21,7 @@ import { changedNetworks, lacksExternal, look, requireDataHere } from "../deploy
 import { once } from "./owner/claim.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
+import { requireFree } from "./owner/require_free.ts";
 import { decideHeld, nextAttempt, paceOf, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
   changesSince,
@@ -30,7 +31,6 @@ import {
   prepareImages,
   prepareRelease,
   refreshImages,
-  requireNoClash,
   requireNotOwnProject,
   type ResolvedTarget,
   resolveSecrets,
@@ -220,7 +220,8 @@ async function deployed(
   const { release } = prepared;
   const { plan, observed } = planned;
   await warnOfForeignStops(parts, target, release, signal);
-  await requireNoClash(parts, release, { plan, observed }, signal);
+  const asker = { owner: volumesOwner(parts, target), discovered: target.discovered };
+  await requireFree(parts, release, { plan, observed, ...asker }, signal);
   const images = await remembering(
     parts,
     target.key,

@@ -1,14 +1,7 @@
-import {
-  type OwnerFacts,
-  readMark,
-  requireOwnNetworks,
-  requireOwnVolumes,
-  volumesOfTasks,
-} from "../deploy/mod.ts";
+import { requireOwnNetworks, requireOwnVolumes, volumesOfTasks } from "../deploy/mod.ts";
 import { resourcesOf } from "../compose/mod.ts";
 import type { SwarmService } from "../docker/swarm.ts";
 import {
-  askingSource,
   type ComposeModel,
   DEFAULT_CONTEXT,
   type DiscoveredStack,
@@ -34,9 +27,9 @@ import {
   takenByOther,
 } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
-import { createPauses, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
-import { claimOf, namesDefinedIn } from "./owner/claim.ts";
-import { separately, wasFound } from "./owner/separate.ts";
+import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import { askerOf, type AskingRelease } from "./owner/asker.ts";
+import { claimOf } from "./owner/claim.ts";
 import {
   type Anothers,
   dataVolumes,
@@ -47,7 +40,7 @@ import {
   partsOf,
 } from "./owner/own_things.ts";
 import { keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
-import { takesAll, whose } from "./owner/whose.ts";
+import { takesAll } from "./owner/whose.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -199,30 +192,15 @@ function requireRecorded(
  */
 export async function requireNothingForeign(
   parts: Parameters<typeof ownersElsewhere>[0],
-  { key, swarm, owner, discovered, ...of }:
-    & Pick<Release, "key" | "swarm" | "configuration" | "revision">
-    & { readonly owner?: StackOwner; readonly discovered?: Target["discovered"] },
+  { key, swarm, owner, discovered, ...of }: AskingRelease & Pick<Release, "swarm">,
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<void> {
   const { host, ledger } = parts;
   const taken = takenByOther(ledger, { key, ...of, ...(owner && { owner }) });
   if (taken !== undefined) throw errors.conflict(taken);
-  const claimant = owner ?? recordedOwner(ledger, key) ??
-    { source: askingSource(of), reference: "" };
+  const { claimant, facts } = askerOf(parts, { key, owner, discovered, ...of }, signal);
   const { engine } = host;
-  const from = of.revision.source.name;
-  // A target says itself how it was found; of a release that comes back, the ledger does.
-  const isFound = isFoundElsewhere(discovered) || (!owner && wasFound(ledger, key) === true);
-  // Authors of repositories in which stacks are discovered are not the configuration's.
-  const asker = { owner: claimant, from, isFound };
-  const separate = new Map<string, ReturnType<typeof separately>>();
-  const separateOf = (name: string) => separately(ledger, asker, { ...key, name });
-  const facts: OwnerFacts = {
-    ownersOf: ownersIn(parts, key, signal),
-    isSeparate: (name, deployed) => separate.getOrInsertComputed(name, separateOf)(deployed),
-    definedBy: namesDefinedIn(ledger, key),
-  };
   await requireOwnNetworks(key, model, { ...facts, engine }, claimant, signal);
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { hostname, swarm: role } = await host.info(signal);
@@ -236,32 +214,6 @@ export async function requireNothingForeign(
     return (await engine.swarm.everyService(of, signal).catch(noneLeaderless)).flat();
   };
   await requireOwnVolumes(key, model, { ...facts, engine, node, ofTasks }, claimant, signal);
-}
-
-/** A finder of the owners of a context's stacks, each of which is looked for once. */
-function ownersIn(
-  parts: Parameters<typeof ownersElsewhere>[0],
-  { context }: StackKey,
-  signal: AbortSignal,
-): OwnerFacts["ownersOf"] {
-  const pauses = createPauses(1);
-  const find: OwnerFacts["ownersOf"] = async (name) => {
-    const stack = { context, name };
-    await pauses.after(1);
-    const here = recordedOwner(parts.ledger, stack);
-    if (here === undefined) {
-      const beside = await ownersElsewhere(parts, { key: stack, isThere: true }, signal);
-      return { here, elsewhere: beside.map(({ owner }) => owner) };
-    }
-    const claim = claimOf(parts.ledger, stack);
-    const madeFor = (labels: Readonly<Record<string, string>>) => {
-      const judged = whose(readMark(labels), claim);
-      return judged.kind === "anothers" ? judged.source : undefined;
-    };
-    return { here, elsewhere: [], contested: here.contested, madeFor };
-  };
-  const found = new Map<string, ReturnType<typeof find>>();
-  return (name) => found.getOrInsertComputed(name, find);
 }
 
 /**

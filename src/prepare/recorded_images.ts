@@ -1,4 +1,4 @@
-import { buildersOf, claimsOf, clashes, containerName, requirePullable } from "../compose/mod.ts";
+import { buildersOf, claimsOf, clashes, containerNames, requirePullable } from "../compose/mod.ts";
 import {
   type ReleaseOnDisk,
   requireExternals,
@@ -140,17 +140,21 @@ export async function requireNoClash(
   // A swarm has ports of its own, and refuses a clash itself.
   if (release.swarm !== undefined) return;
   const { model } = release;
-  const starts = starting(plan.services, ["create", "recreate"]);
+  const starts = starting(plan.services, ["create", "recreate", "scale"]);
+  const known = new Map(release.services.map((each) => [each.name, each.expectation.replicas]));
+  // The name that a service without containers gets later is told as well.
+  const replicas = (service: string) => Math.max(1, known.get(service) ?? 1);
   const names = new Set(observed.containers.map(({ name }) => name));
   const mayClash = (service: string) =>
-    claimsOf(model, service).ports.length > 0 || !names.has(containerName(model, service, 1));
+    claimsOf(model, service).ports.length > 0 ||
+    containerNames(model, service, replicas(service)).some((each) => !names.has(each));
   if (!starts.some(mayClash)) return;
   const all = await parts.host.engine.listContainers({}, signal);
   // What a person runs once of the stack is replaced by nothing: a dump of a database goes on.
   const others = all.filter((each) =>
     each.labels[COMPOSE_LABELS.project] !== release.key.name || isOneOff(each) && !isOurs(each)
   );
-  const found = clashes(model, starts, others);
+  const found = clashes(model, starts, others, replicas);
   if (found.length > 0) throw errors.conflict(fewOf(found, 20, "; "));
   const taken = await takenByPrograms(
     parts,

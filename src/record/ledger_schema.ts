@@ -1,6 +1,6 @@
 import { FORMER_CONFIGURATIONS, FORMER_REPOSITORIES } from "./former_repositories.ts";
 import { NAMES_OF_ENGINES } from "./names_of_engines.ts";
-import { RELEASE_EXTRACTS } from "./release_extracts.ts";
+import { RELEASE_CLAIMS, RELEASE_EXTRACTS } from "./release_extracts.ts";
 
 /** The steps to the newest schema; step `n` makes version `n + 1`. Steps are never edited, only added. */
 export const MIGRATIONS: readonly string[] = [
@@ -314,4 +314,5 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE stopped_by_jobs (context TEXT NOT NULL, name TEXT NOT NULL, service TEXT NOT NULL,
     content TEXT NOT NULL, PRIMARY KEY (context, name, service)) STRICT;`,
   NAMES_OF_ENGINES,
+  RELEASE_CLAIMS,
 ];

@@ -15,6 +15,7 @@ import type { Processes } from "./processes.ts";
 import { Reconciliations } from "./reconciliations.ts";
 import { ServiceSettings } from "./service_settings.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
+import { ReleaseClaims } from "./release_claims.ts";
 import { Releases } from "./releases.ts";
 import { RunArchive } from "./run_archive.ts";
 import { ShownTrees } from "./shown_trees.ts";
@@ -54,6 +55,8 @@ export class LedgerTables {
   readonly holds: PersonHolds;
   /** Deployments that wait for a sync window. */
   readonly deferred: DeferredDeployments;
+  /** What releases claim of their engines. */
+  readonly claims: ReleaseClaims;
   /** Owners of stacks. */
   readonly owners: Owners;
   /** Stacks that configurations named or discovered. */
@@ -87,6 +90,7 @@ export class LedgerTables {
     this.service = new ServiceSettings(this.database);
     this.holds = new PersonHolds(this.database, redact, () => parts.clock.now());
     this.deferred = new DeferredDeployments(this.database, parts.key);
+    this.claims = new ReleaseClaims(this.database, parts.key);
     this.owners = new Owners(this.database);
     this.discovered = new DiscoveredStacks(this.database);
     this.runs = new RunArchive(this.database);

@@ -25,6 +25,7 @@ export class ReleaseContents extends LedgerTable {
 
   /** Adds the large parts of a release; `same` is a release with an equal sealed part. */
   add(id: string, release: Release, same: string | undefined): void {
+    this.database.run("DELETE FROM release_claims WHERE release_id = ?", id);
     this.database.run(
       `INSERT OR REPLACE INTO release_contents (release_id, services, live, closure, sealed, packed)
        VALUES (?, '', ?, ?, ?, ?)`,

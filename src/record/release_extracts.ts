@@ -13,3 +13,17 @@ export const RELEASE_EXTRACTS = `
     SELECT json_group_array(s.value ->> '$.digest')
     FROM release_contents c, json_each(c.services) s WHERE c.release_id = releases.id);
 `;
+
+/**
+ * SQL for the step after which what releases claim of an engine is found without their models: by the
+ * keyed digest of each claim, since names may hold secrets. A release whose claims were noted has one
+ * with no text.
+ */
+export const RELEASE_CLAIMS = `
+  CREATE TABLE release_claims (
+    claim      TEXT NOT NULL,
+    release_id TEXT NOT NULL REFERENCES releases (id) ON DELETE CASCADE,
+    PRIMARY KEY (claim, release_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX claims_of_release ON release_claims (release_id);
+`;

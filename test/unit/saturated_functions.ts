@@ -285,6 +285,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   ),
   claimsOf: forEach((name, { model }) => compose.claimsOf(model, name)),
   clashes: ({ model, names, containers }) => compose.clashes(model, names, containers),
+  stackClaims: ({ release, model }) => compose.stackClaims({ ...release, model }),
   clashing: ({ model, names }) => {
     const claims = names.map((name) => ({ name, claims: compose.claimsOf(model, name) }));
     return compose.clashing(

@@ -105,6 +105,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   resourceUses: "looks at one service",
   resourceName: "looks at one value",
   containerName: "looks at one value",
+  containerNames: "makes a name for each container",
   imageReference: "looks at one value",
   networksByPriority: "looks at one value",
   fileUses: "looks at one value",

@@ -8,13 +8,14 @@ import {
   type TargetListener,
 } from "../../model/mod.ts";
 import { otherImages, planFor, type Why } from "../../plan/mod.ts";
-import { requireImages, requireNoClash, stage } from "../../prepare/mod.ts";
+import { requireImages, stage } from "../../prepare/mod.ts";
 import type { RecordedRelease } from "../../record/ledger.ts";
 import { createTeller, type Teller } from "../../tell/mod.ts";
 import { waitForJobs } from "../act.ts";
 import { carryOut, type MarkedRollout } from "../carry_out.ts";
 import { endOf } from "../decision.ts";
 import { tellingOthers } from "../owner/others_release.ts";
+import { requireFree } from "../owner/require_free.ts";
 import type { PipelineParts } from "../parts.ts";
 import { bringToDisk } from "../placed_files.ts";
 import { pointImages } from "../stack_mode.ts";
@@ -61,7 +62,7 @@ export async function prepareAgain(
   const observed = await observe(parts.host.engine, wanted, signal);
   const planned = planFor(onDisk.release, observed, why);
   const plan = tellingOthers(parts, key, planned, observed);
-  await requireNoClash(parts, onDisk.release, { plan, observed }, signal);
+  await requireFree(parts, onDisk.release, { plan, observed }, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
   const ran = wanted.swarm === undefined
     ? await imagesPresent(parts.host.engine, onDisk.release.services, images, signal)

@@ -72,6 +72,15 @@ describe("clashes()", () => {
     assert.deepEqual(clashes(MODEL, ["web"], [taker]), []);
   });
 
+  it("finds who has the name of any of a service's containers", () => {
+    const taker = { ...runningContainer("evil", "x"), name: "shop-range-3" };
+    assert.deepEqual(clashes(MODEL, ["range"], [taker], () => 2), []);
+    assert.match(
+      clashes(MODEL, ["range"], [taker], () => 3)[0] ?? "",
+      /^service range needs the container name shop-range-3, which container shop-range-3 of/,
+    );
+  });
+
   it("counts a name that another stack's container left for the moment, not one that its own left", () => {
     const aside = (stack: string) => ({
       ...runningContainer(stack, "x"),

@@ -107,7 +107,7 @@ describe("what is asked about all releases of a stack", () => {
          ALTER TABLE release_contents DROP COLUMN packed; ALTER TABLE stops DROP COLUMN idle;
          ALTER TABLE owners DROP COLUMN cleared; DROP TABLE former_configurations;
          DROP TABLE stopped_by_jobs; ALTER TABLE engines DROP COLUMN hostname;
-         ALTER TABLE engines DROP COLUMN since; ALTER TABLE engines DROP COLUMN said;
+         ALTER TABLE engines DROP COLUMN since; ALTER TABLE engines DROP COLUMN said; DROP TABLE release_claims;
          PRAGMA user_version = ${MIGRATIONS.indexOf(RELEASE_EXTRACTS)}`,
       );
       const converted = open(path);

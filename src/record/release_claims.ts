@@ -1,0 +1,64 @@
+import type { InstanceKey } from "./instance_key.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
+
+/**
+ * SQL for the releases on contexts that may have their containers there, or get them back: the last good
+ * ones and those under way, but of stacks that a person stopped.
+ */
+const LIVING = `SELECT r.id, r.name FROM releases r, (SELECT ? AS contexts)
+  WHERE r.id IN (SELECT release_id FROM stacks
+                 UNION ALL SELECT release_id FROM intents WHERE closed_at IS NULL)
+    AND r.context IN (SELECT value FROM json_each(contexts))
+    AND NOT EXISTS (SELECT 1 FROM stops p
+      WHERE p.name = r.name AND p.context IN (SELECT value FROM json_each(contexts)))`;
+
+/** Records what releases claim of their engines, such as ports, as keys of the caller's. */
+export class ReleaseClaims extends LedgerTable {
+  readonly #key: InstanceKey;
+
+  constructor(database: LedgerDatabase, key: InstanceKey) {
+    super(database);
+    this.#key = key;
+  }
+
+  /** The ids of living releases on some contexts whose claims are not noted yet. */
+  toNote(contexts: readonly string[]): string[] {
+    const sql = `SELECT DISTINCT l.id FROM (${LIVING}) l WHERE NOT EXISTS
+      (SELECT 1 FROM release_claims c WHERE c.claim = '' AND c.release_id = l.id)`;
+    return this.database.all(sql, JSON.stringify(contexts)).map((row) => String(row["id"]));
+  }
+
+  /** Notes the claims of a release. Where that cannot be written, the next one who asks does it. */
+  note(id: string, claims: Iterable<string>): void {
+    const sql = `INSERT OR IGNORE INTO release_claims (claim, release_id) VALUES (?, ?)`;
+    try {
+      this.database.casually(() => {
+        for (const each of new Set(claims)) this.database.run(sql, this.#key.digest(each), id);
+        this.database.run(sql, "", id);
+      });
+    } catch {
+      // The release is gone, the disk is full, or the ledger only read.
+    }
+  }
+
+  /** The names of stacks on some contexts whose living releases have each of these claims, by claim. */
+  claimants(
+    claims: Iterable<string>,
+    contexts: readonly string[],
+  ): ReadonlyMap<string, ReadonlySet<string>> {
+    const wanted = new Map([...claims].map((each) => [this.#key.digest(each), each]));
+    const rows = this.database.all(
+      `SELECT c.claim, l.name FROM json_each(?) w JOIN release_claims c ON c.claim = w.value
+       JOIN (${LIVING}) l ON l.id = c.release_id`,
+      JSON.stringify([...wanted.keys()]),
+      JSON.stringify(contexts),
+    );
+    const found = new Map<string, Set<string>>();
+    for (const { claim, name } of rows) {
+      const of = found.getOrInsertComputed(wanted.get(String(claim)) ?? "", () => new Set());
+      of.add(String(name));
+    }
+    return found;
+  }
+}
