@@ -75,7 +75,7 @@ const RANGE = " of range ";
  */
 function isTold(name: string): boolean {
   if (name.startsWith("ipam.config")) return !name.includes(":") && !name.includes("aux_addresses");
-  return name !== "enable_ipv4" && name !== "ipam.driver";
+  return name !== "enable_ipv4" && name !== "ipam.driver" && !name.startsWith("ipam.options.");
 }
 
 /** What a definition asks for. */
@@ -92,6 +92,9 @@ function settingsOf(definition: JsonObject): Settings {
     ["internal", String(definition["internal"] === true)],
     ...flags.map((name) => [name, String(definition[name])] as const),
     ...Object.entries(textMapAt(definition, "driver_opts")).map(optionNamed),
+    ...Object.entries(textMapAt(ipam, "options")).map(([name, value]) =>
+      [`ipam.options.${name}`, value] as const
+    ),
     ...objectsAt(ipam, "config").flatMap((pool) =>
       rangeSettings({
         subnet: textAt(pool, "subnet"),
@@ -120,6 +123,9 @@ function settingsMade(
     ["usual enable_ipv4", "true"],
     ["usual enable_ipv6", "false"],
     ...Object.entries(options).map(optionNamed),
+    ...Object.entries(made.ipamOptions ?? {}).map(([name, value]) =>
+      [`ipam.options.${name}`, value] as const
+    ),
     ...made.pools.flatMap(rangeSettings),
   ]);
 }

@@ -67,6 +67,8 @@ export interface NetworkFacts {
   readonly ipv6: boolean;
   /** Driver of its address ranges. */
   readonly ipamDriver?: string;
+  /** Options of that driver; compose alone sets them. */
+  readonly ipamOptions?: Readonly<Record<string, string>>;
   /** Address ranges, requested or chosen by the engine. */
   readonly pools: readonly NetworkRange[];
 }

@@ -112,6 +112,7 @@ function networkSummary(network: JsonRecord): ResourceSummary {
       ...(typeof ipv4 === "boolean" ? { ipv4 } : {}),
       ipv6: network["EnableIPv6"] === true,
       ipamDriver: asName(ipam["Driver"]),
+      ipamOptions: asTexts(ipam["Options"]),
       pools: asList(ipam["Config"]).map(asRecord).map((pool) => ({
         subnet: asName(pool["Subnet"]),
         gateway: asName(pool["Gateway"]),

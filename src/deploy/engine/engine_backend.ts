@@ -11,6 +11,8 @@ import { startContainers } from "./start_containers.ts";
 import { swapContainers } from "./swap_containers.ts";
 import { composeStarts, upByCompose } from "./up_by_compose.ts";
 import { isObject } from "../../compose/mod.ts";
+import { requireInternal } from "./require_internal.ts";
+import { wantedNetworks, wantedVolumes } from "./resource_bodies.ts";
 import { resourcesOf } from "../../compose/resources.ts";
 
 /**
@@ -39,15 +41,13 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       const because = strange ?? unmapped;
       if (because !== undefined) log.debug(`made by docker compose: ${because}`);
       await withDeadline(deadline(work), async (within) => {
-        if (strange !== undefined) {
-          await changes.requireAllowed?.(within);
-          return await upByCompose(work, { compose, starts }, within);
-        }
-        await ensureResources(work, within);
-        if (unmapped === undefined) return await change(work, within);
-        // Compose does not compare external resources: it might remake networks, or ask about
-        // volumes.
-        const call = { ...changes.call, model: asExternal(rendered) };
+        const there = strange === undefined ? undefined : await keysThere(work, within);
+        if (there === undefined) await ensureResources(work, within);
+        else await changes.requireAllowed?.(within);
+        if (because === undefined) return await change(work, within);
+        // Compose does not compare external resources: it might remake networks, with all that is in
+        // them stopped, or ask about volumes. What is to be made anew was removed by now.
+        const call = { ...changes.call, model: asExternal(rendered, there) };
         await upByCompose({ ...work, changes: { ...changes, call } }, { compose, starts }, within);
       }, signal);
     },
@@ -73,13 +73,37 @@ function deadline({ parts, changes }: EngineWork) {
   };
 }
 
-/** A model with all networks and volumes external, so that compose does not touch them. */
-function asExternal(model: ComposeModel): ComposeModel {
+/** The keys of a model's networks and volumes that are there. Throws as {@link requireInternal} does. */
+async function keysThere(
+  { parts: { engine }, model, api }: EngineWork,
+  signal: AbortSignal,
+): Promise<KeysThere> {
+  const networks = wantedNetworks(model, api);
+  const volumes = wantedVolumes(model);
+  const found = await engine.findNetworks(networks.map(({ name }) => name), signal);
+  requireInternal(networks, found);
+  const keys = (
+    wanted: readonly { readonly key: string; readonly name: string }[],
+    there: readonly { readonly name: string }[],
+  ) => {
+    const names = new Set(there.map(({ name }) => name));
+    return new Set(wanted.filter(({ name }) => names.has(name)).map(({ key }) => key));
+  };
+  return {
+    networks: keys(networks, found),
+    volumes: keys(volumes, await engine.findVolumes(volumes.map(({ name }) => name), signal)),
+  };
+}
+
+type KeysThere = Readonly<Record<"networks" | "volumes", ReadonlySet<string>>>;
+
+/** A model with its networks and volumes external, all or those that are there, so that compose leaves them alone. */
+function asExternal(model: ComposeModel, there: KeysThere | undefined): ComposeModel {
   const external = (kind: "networks" | "volumes") => {
     if (!isObject(model[kind])) return {};
-    const entries = resourcesOf(model, kind)
+    const entries = resourcesOf(model, kind).filter(({ key }) => there?.[kind].has(key) !== false)
       .map(({ key, name }) => [key, { name, external: true }]);
-    return { [kind]: Object.fromEntries(entries) };
+    return { [kind]: { ...there && model[kind], ...Object.fromEntries(entries) } };
   };
   return { ...model, ...external("networks"), ...external("volumes") };
 }

@@ -93,6 +93,10 @@ describe("changedNetworks()", () => {
     ["enable_ipv6", [{}, { ipv6: true }, { enable_ipv6: true }]],
     ["ipam.driver", [{}, { ipamDriver: "own" }, { ipam: { driver: "own" } }]],
     ["ipam.driver", [{ ipam: { driver: "own" } }, { ipamDriver: "default" }, {}]],
+    ["ipam.options.n", [{ ipam: { options: { n: "2" } } }, { ipamOptions: { n: "1" } }, {
+      ipam: { options: { n: "1" } },
+    }]],
+    ["ipam.options.n", [{}, { ipamOptions: { n: "1" } }, { ipam: { options: { n: "1" } } }]],
     ["ipam.config", [{}, {}, pool()]],
     ["ipam.config", [pool(), {}, pool({ gateway: "172.30.0.1" })]],
     ["ipam.config", [pool(), range("172.30.0.0/16", { range: "172.30.5.0/24" }), pool(fixed)]],

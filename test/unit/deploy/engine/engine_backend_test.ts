@@ -290,6 +290,31 @@ describe("the engine's backend", () => {
     assert.equal(composed.length, 1);
   });
 
+  it("says that what is there is external, where compose makes the networks and volumes: it makes them anew for a label", async () => {
+    const { engine, composed, up } = createWorld();
+    const strange = { ipam: { options: { foo: "bar" } }, labels: { v: "2" } };
+    engine.networks = [{ id: "n1", name: "shop_default", driver: "bridge", labels: {} }];
+    engine.volumes = [{ id: "shop_data", name: "shop_data", driver: "local", labels: {} }];
+    await up({
+      services: { web },
+      networks: {
+        default: { name: "shop_default", ...strange },
+        other: { name: "shop_other", ...strange },
+      },
+      volumes: { data: { name: "shop_data", labels: { v: "2" } }, new: { name: "shop_new" } },
+    });
+    const { model } = composed[0] ?? {};
+    assert.deepEqual(model, {
+      name: "shop",
+      services: { web },
+      networks: {
+        default: { name: "shop_default", external: true },
+        other: { name: "shop_other", ...strange },
+      },
+      volumes: { data: { name: "shop_data", external: true }, new: { name: "shop_new" } },
+    });
+  });
+
   for (
     const [title, more] of [
       ["a service", { "x-other": 1 }],
