@@ -2,6 +2,7 @@ import type { Engine, ResourceSummary } from "../docker/engine.ts";
 import type { ObjectKind, SwarmObject } from "../docker/swarm.ts";
 import {
   beyondThings,
+  canComeAgain,
   COMPOSE_LABELS,
   errors,
   fewOf,
@@ -275,8 +276,8 @@ function named(verb: string, all: readonly string[]): string {
 
 /**
  * Removes images of a stack by id, with the names under which they were kept. Images that any container uses
- * stay, and so do those that were built for another stack, too, and, when `ownNames` is given, images with a
- * name outside of it: somebody else gave that name.
+ * stay, and so do those that no registry has and that were not built for the stack ({@link canComeAgain}), or
+ * for another one, too, and, when `ownNames` is given, images with a name outside of it: somebody else gave it.
  */
 export async function removeUnusedImages(
   engine: Engine,
@@ -287,9 +288,10 @@ export async function removeUnusedImages(
 ): Promise<void> {
   if (images.length === 0) return;
   const used = await engine.imagesInUse(signal);
-  const tagsOf = new Map((await engine.listImages(signal)).map(({ id, tags }) => [id, tags]));
-  for (const id of new Set(images.filter((each) => !used.has(each)))) {
-    const tags = tagsOf.get(id) ?? [];
+  const wanted = new Set(images.filter((each) => !used.has(each)));
+  const going = (await engine.listImages(signal))
+    .filter((each) => wanted.has(each.id) && canComeAgain(each, key.name));
+  for (const { id, tags } of going) {
     const kept = tags.filter(isKeptName);
     const others = kept.filter((tag) => isBuiltForOthers(tag, key.name));
     const isTheirs = others.length > 0 || ownNames !== undefined &&

@@ -55,6 +55,28 @@ export function isBuiltForOthers(reference: string, project: string): boolean {
   return reference.startsWith(BUILT) && !reference.startsWith(builtNames(project));
 }
 
+/** Whether an image, by its names as engines list them, was built for a stack. */
+export function isBuiltFor(
+  { tags }: { readonly tags: readonly string[] },
+  project: string,
+): boolean {
+  const start = builtNames(project);
+  return tags.some((tag) => tag.startsWith(start));
+}
+
+/**
+ * Whether nobody loses an image with its removal: it comes from a registry, or was built for the stack. Any
+ * author may use, for one release, what a person built or loaded for something else, and take its names away by
+ * builds that give them: so that it has none tells nothing. Containerd's store gives digests to all images, and
+ * all can go there.
+ */
+export function canComeAgain(
+  image: { readonly tags: readonly string[]; readonly digests: readonly string[] },
+  project: string,
+): boolean {
+  return image.digests.length > 0 || isBuiltFor(image, project);
+}
+
 /** A text in which no names of what is built can be read: until the build is over, they are secret. */
 export function withoutBuiltNames(text: string): string {
   return text.replaceAll(/(stackwright\/kept:built-)[\w.-]*/g, "$1…");

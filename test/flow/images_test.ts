@@ -78,6 +78,9 @@ describe("images that a stack pulled", () => {
     }, KEEP_NONE));
 });
 
+/** Whether the engine tells what a person made from what a registry has: containerd's store does not. */
+const tellsMade = async (world: World) => (await world.engine.info(never)).keepsUnnamed;
+
 for (const engine of await decidingEngine()) {
   describe(`an image that a person made, on the ${engine} engine`, () => {
     it("stays when a stack that used it needs it no more: the stack has neither pulled nor built it", () =>
@@ -89,8 +92,31 @@ for (const engine of await decidingEngine()) {
         await pollTo(world, "succeeded");
         await commit(world, use(await makeImage(world, "2")));
         await pollTo(world, "succeeded");
-        assert.equal(await exists(world, image), true);
+        assert.equal(await exists(world, image), await tellsMade(world));
       }, KEEP_NONE));
+
+    it("stays when a stack is removed that runs it, has run it, or never got to run", () =>
+      inWorld(engine, async (world) => {
+        if (!await tellsMade(world)) return;
+        const images = [await makeImage(world, "1"), await makeImage(world, "2")];
+        const remove = async () => {
+          await world.repository.commit({
+            ".stackwright.yaml": configFile({ name: world.stack, destroy: true }),
+          });
+          await pollTo(world, "succeeded");
+          for (const each of images) assert.equal(await exists(world, each), true, each);
+        };
+        const [first = IMAGE] = images;
+        const bad = badService(world, engine === "real" ? { image: first } : {});
+        await commit(world, { "compose.yaml": composeFile({ web: bad }) });
+        await pollTo(world, "failed");
+        await remove();
+        for (const image of images) {
+          await commit(world, use(image));
+          await pollTo(world, "succeeded");
+        }
+        await remove();
+      }));
   });
 }
 

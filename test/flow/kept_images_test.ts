@@ -99,6 +99,28 @@ for (const engine of await buildingEngines()) {
         assert.equal(await images(), 1);
       }, { RELEASE_IMAGE_RETENTION: "0" }));
 
+    it("stays where a person made it, and a stack used it for the release before", () =>
+      inWorld(engine, async (world) => {
+        const image = `${world.stack}-person:1`;
+        await docker(world, "create", "--name", `${world.stack}-maker`, IMAGE);
+        await docker(world, "commit", "--change", "LABEL by=person", `${world.stack}-maker`, image);
+        await docker(world, "rm", `${world.stack}-maker`);
+        const id = await idOf(world, image) ?? "";
+        const web = service({ image, pull_policy: "never" });
+        await commit(world, { "compose.yaml": composeFile({ web }) });
+        await pollTo(world, "succeeded");
+        for (const word of ["one", "two"]) {
+          const files = shop(word);
+          const app = { ...service({ build: "./app" }), image };
+          await commit(world, { ...files, "compose.yaml": composeFile({ app }) }, QUIET);
+          await pollTo(world, "succeeded");
+        }
+        // Containerd's store does not tell it from one of a registry.
+        const { keepsUnnamed } = await world.engine.info(never);
+        assert.equal(await idOf(world, id), keepsUnnamed ? id : undefined);
+        if (keepsUnnamed) await docker(world, "image", "rm", id);
+      }, { RELEASE_IMAGE_RETENTION: "0" }));
+
     it("is not run in place of the one that the release ran which a person rolls back to", () =>
       inWorld(engine, async (world) => {
         for (const word of ["one", "two"]) {

@@ -1,11 +1,11 @@
 import { type Destroy, observe, removeUnusedImages } from "../../deploy/mod.ts";
 import type { ImageSummary } from "../../docker/engine.ts";
 import {
-  builtNames,
+  canComeAgain,
   familiarName,
   formatStackKey,
   imagesOf,
-  isKeptName,
+  isBuiltFor,
   messageOf,
   type NamedImage,
   type StackKey,
@@ -39,7 +39,7 @@ export async function pruneImages(
     const lately = ledger.history(key, PAGE).flatMap((each) => ledger.services(each));
     if (former.length === 0 && !lately.some(({ builds }) => builds)) return;
     const present = await engine.listImages(signal);
-    const ids = new Set(present.filter((each) => canComeAgain(key, each)).map(({ id }) => id));
+    const ids = new Set(present.filter((each) => canComeAgain(each, key.name)).map(({ id }) => id));
     const after = await observe(engine, { key }, signal);
     const running = new Set(after.containers.map((each) => each.imageId));
     const candidates = [...former, ...keptFor(key, present)]
@@ -58,27 +58,13 @@ export async function pruneImages(
 }
 
 /** Images built for a stack, even those that were never released. */
-function keptFor(key: StackKey, present: readonly ImageSummary[]): string[] {
-  return present.filter((each) => isBuiltFor(key, each)).map(({ id }) => id);
-}
-
-function isBuiltFor({ name }: StackKey, { tags }: Pick<ImageSummary, "tags">): boolean {
-  const start = builtNames(name);
-  return tags.some((tag) => tag.startsWith(start));
-}
-
-/**
- * Whether nobody loses an image with its removal: it was built for the stack, or comes from a registry, or
- * nobody names it any more. Any author may use, for one release, what a person built or loaded for something
- * else. Containerd's store gives digests to all images: there, only what a stack uses is told from it.
- */
-function canComeAgain(key: StackKey, image: ImageSummary): boolean {
-  return isBuiltFor(key, image) || image.digests.length > 0 || image.tags.every(isKeptName);
+function keptFor({ name }: StackKey, present: readonly ImageSummary[]): string[] {
+  return present.filter((each) => isBuiltFor(each, name)).map(({ id }) => id);
 }
 
 /**
  * The image names, as engines list them, in the releases whose images are kept and in a few before, and in
- * those that failed lately. Pruning takes away no other names: an image with a name that only older releases used stays.
+ * those that failed lately. No other names are taken away: an image with a name that only older releases used stays.
  */
 async function ownNames(
   { ledger, options }: Pick<PipelineParts, "ledger" | "options">,
@@ -129,7 +115,7 @@ export async function imagesToRemove(
       ...releases.flatMap(({ images }) => Object.values(images)),
       ...keptFor(key, present),
     ],
-    ...(good.length === 0 ? {} : { ownNames: await ownNames(parts, key, good, signal) }),
+    ownNames: await ownNames(parts, key, good, signal),
     keptImages: await imagesOfOthers(parts, key, signal),
   };
 }

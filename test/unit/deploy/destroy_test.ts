@@ -35,8 +35,19 @@ function shop() {
   engine.containers.push(runningContainer("other", "db", { id: "other-db", imageId: "sha256:db" }));
   engine.networks = [resource("shop_default"), resource("other_default", "other")];
   engine.volumes = [resource("shop_data"), resource("other_data", "other")];
+  const names = ["api", "db", "hook", "job", "needed", "stray", "web"];
+  engine.listImages = () => Promise.resolve(names.map((each) => pulled(`sha256:${each}`)));
   return engine;
 }
+
+/** An image as the classic store lists one that a person made, or that lost its name. */
+const image = (id: string, ...tags: string[]) => ({ id, tags, digests: [], labels: {} });
+
+/** An image as engines list one that a registry has. */
+const pulled = (id: string, ...tags: string[]) => ({
+  ...image(id, ...tags),
+  digests: ["app@sha256:d"],
+});
 
 describe("dataText()", () => {
   it("names what is deleted, and what stays", () => {
@@ -201,6 +212,23 @@ describe("destroyStack()", () => {
     ]);
   });
 
+  it("leaves what a person made, whether the stack runs it, has run it or took its name away", async () => {
+    const engine = shop();
+    const listed = [
+      image("sha256:web", "app:1"),
+      image("sha256:api"),
+      image("sha256:before", "app:2"),
+    ];
+    engine.listImages = () => Promise.resolve([...listed, pulled("sha256:job")]);
+    const recordedImages = ["sha256:before"];
+    const ownNames = new Set(["app:1", "app:2"]);
+    const destroy = { ...DESTROY, removeImages: true, recordedImages, ownNames };
+    await destroyStack(engine, destroy, SIGNAL);
+    assert.deepEqual(engine.calls.filter((each) => each.includes("image")), [
+      "remove image sha256:job",
+    ]);
+  });
+
   it("leaves images where they cannot be listed, says so, and removes all else", async () => {
     const engine = shop();
     const refused = new StackwrightError("engine_refused", "the engine's answer is too long");
@@ -254,21 +282,21 @@ describe("removeUnusedImages()", () => {
   it("removes each image once and keeps those in use", async () => {
     const engine = createMemoryEngine([runningContainer("a", "web", { imageId: "used" })]);
     const images = ["old", "used", "old", "older"];
+    engine.listImages = () => Promise.resolve(["old", "used", "older"].map((each) => pulled(each)));
     await removeUnusedImages(engine, { key: DESTROY.key, images }, SIGNAL);
     assert.deepEqual(engine.calls, ["remove image old", "remove image older"]);
   });
 
   it("removes the name by which one was kept, and leaves what somebody else named", async () => {
     const engine = createMemoryEngine();
-    const image = (id: string, ...tags: string[]) => ({ id, tags, digests: [], labels: {} });
     const kept = keptName("sha256:a");
     const [built, others] = [DESTROY.key.name, "another"].map((each) => `${builtNames(each)}1`);
     assert.ok(built !== undefined && others !== undefined);
     engine.listImages = () =>
       Promise.resolve([
-        image("sha256:a", "app:1", kept),
-        image("sha256:b", "backup:1"),
-        image("sha256:c"),
+        pulled("sha256:a", "app:1", kept),
+        pulled("sha256:b", "backup:1"),
+        pulled("sha256:c"),
         // What loses its last name goes by itself, and may have got another one by then.
         image("sha256:d", built),
         image("sha256:e", "app:1", built, others),

@@ -1,7 +1,32 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { badImageName, mixedUpBuilds, peerImage } from "../../../src/model/mod.ts";
+import {
+  badImageName,
+  builtNames,
+  canComeAgain,
+  keptName,
+  mixedUpBuilds,
+  peerImage,
+} from "../../../src/model/mod.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
+
+describe("canComeAgain()", () => {
+  const name = keptName("sha256:a");
+  type Names = readonly string[];
+  const rows: readonly (readonly [string, boolean, Names, Names?])[] = [
+    ["from a registry", true, ["app:1"], ["app@sha256:d"]],
+    ["from a registry, whose name another image has by now", true, [], ["app@sha256:d"]],
+    ["built for the stack", true, ["app:1", `${builtNames("shop")}1`]],
+    ["built for another stack", false, [`${builtNames("another")}1`]],
+    ["that a person made", false, ["app:1"]],
+    ["whose last name was taken, maybe a person's", false, []],
+    ["that has only a name by which it was kept", false, [name]],
+  ];
+  for (const [what, can, tags, digests = []] of rows) {
+    it(`is ${can} for an image ${what}`, () =>
+      assert.equal(canComeAgain({ tags, digests }, "shop"), can));
+  }
+});
 
 describe("badImageName()", () => {
   const refused = [
