@@ -1,4 +1,9 @@
-import { COMPOSE_LABELS, type ObservedContainer } from "../model/mod.ts";
+import {
+  BEHAVIOUR_LABELS,
+  COMPOSE_LABELS,
+  type ObservedContainer,
+  writtenLabel,
+} from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
 import type { LabelFilter } from "./engine_facts.ts";
 import { imageCalls } from "./images.ts";
@@ -6,9 +11,11 @@ import { imageCalls } from "./images.ts";
 type Made = Pick<ObservedContainer, "imageId" | "labels">;
 
 /**
- * Those of a list of a project's containers that compose, or what works like it, made: not what a person runs of an
+ * Those of a list of a project's containers, or of jobs', that compose, or what works like it, made: not what a person runs of an
  * image that was committed from such a container, or that has all these labels itself. That would be
  * removed with the project, or as one too many of its service.
+ *
+ * Lists of what everybody has are left as they are: an image that cannot be read would keep all from being told.
  *
  * Asks for the images of those alone that do not have their image's id as a label, as what compose makes has.
  */
@@ -18,10 +25,10 @@ export async function madeByCompose<T extends Made>(
   listed: readonly T[],
   signal: AbortSignal,
 ): Promise<readonly T[]> {
+  const isOfJobs = writtenLabel(filter, BEHAVIOUR_LABELS.jobEnabled) in filter;
+  const isOfProject = filter[COMPOSE_LABELS.project] !== undefined;
   // Hooks have no place, and are asked about by whoever looks for them.
-  if (filter[COMPOSE_LABELS.project] === undefined || COMPOSE_LABELS.version in filter) {
-    return listed;
-  }
+  if (!isOfJobs && !isOfProject || COMPOSE_LABELS.version in filter) return listed;
   const asked = new Set(listed.filter(maySayOfImage).map(({ imageId }) => imageId));
   if (asked.size === 0) return listed;
   const { imageLabels } = imageCalls(api);
@@ -32,7 +39,7 @@ export async function madeByCompose<T extends Made>(
 
 /** Whether a container may have all its labels of compose from its image. */
 function maySayOfImage({ imageId, labels }: Made): boolean {
-  return imageId !== "" && labels[COMPOSE_LABELS.image] !== imageId;
+  return imageId !== "" && labels[COMPOSE_LABELS.image] !== imageId && composeOf(labels).length > 0;
 }
 
 /** Whether all labels of compose that a container has are its image's, with these values. */
@@ -40,8 +47,13 @@ function areImages(
   labels: Readonly<Record<string, string>>,
   ofImage: Readonly<Record<string, string>>,
 ): boolean {
-  const own = Object.keys(labels).filter((name) => name.startsWith(PREFIX));
+  const own = composeOf(labels);
   return own.length > 0 && own.every((name) => labels[name] === ofImage[name]);
+}
+
+/** Names of the labels of compose. */
+function composeOf(labels: Readonly<Record<string, string>>): string[] {
+  return Object.keys(labels).filter((name) => name.startsWith(PREFIX));
 }
 
 const PREFIX = "com.docker.compose.";

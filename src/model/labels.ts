@@ -121,7 +121,7 @@ export function behaviourLabel(
 }
 
 /** The name under which {@link behaviourLabel} finds a label; Stackwright's where it is absent. */
-export function writtenLabel(labels: Readonly<Record<string, string>>, label: string): string {
+export function writtenLabel(labels: Readonly<Record<string, unknown>>, label: string): string {
   const old = label.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX);
   return label in labels || !(old in labels) ? label : old;
 }

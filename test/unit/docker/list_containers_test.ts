@@ -112,6 +112,22 @@ for (const [how, list] of Object.entries(LISTINGS)) {
       assert.deepEqual(found.asked, ["committed", "hub", "old", "index"]);
     });
 
+    it("with a job's label are nothing of an image that was committed from a job's container", async () => {
+      const job = "stackwright.job.enabled";
+      const made = { ...PLACE, [job]: "true", "com.docker.compose.image": "web" };
+      const one = (name: string, ImageID: string, Labels: object) => (
+        { Id: name, Names: [`/${name}`], ImageID, Labels }
+      );
+      const containers = [
+        one("shop-backup-1", "web", made),
+        one("mine", "committed", made),
+        one("by-hand", "labelled", { [job]: "true" }),
+      ];
+      const found = await listed(list, job, { containers, images: { committed: made } });
+      assert.deepEqual([...found], ["shop-backup-1", "by-hand"]);
+      assert.deepEqual(found.asked, ["committed"]);
+    });
+
     it("with another label may be tasks of a swarm", async () => {
       assert.equal((await listed(list, "stackwright.job.enabled")).length, 4);
     });
