@@ -23,4 +23,6 @@ export interface DiscoveredStack {
   readonly policy?: Pick<AutoDiscoveryOptions, "delete" | "removeVolumes" | "removeImages">;
   /** Stacks that were never deployed when a run found this one unnamed: it may have been renamed to one. */
   readonly fresh?: readonly StackKey[];
+  /** Set where it was removed but for its data, which could not be deleted. */
+  readonly isLeft?: boolean;
 }

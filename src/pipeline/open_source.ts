@@ -68,7 +68,7 @@ export interface OpenedSource extends SourceRun {
   readonly heldByOther: (deployment: ExpandedDeployment) => Promise<StackwrightError | undefined>;
   /** The branch whose file has a stack, by the ledger, and still names it, where that is another one. */
   readonly otherBranch: (key: StackKey) => Promise<string | undefined>;
-  /** The polls beside this one of its repository, reference and target, each of which discovers for itself. */
+  /** The polls beside this one of its repository and reference, each of which discovers for itself. */
   readonly besidePolls: readonly SourceRequest[];
   /** Whether one of these names a stack, or cannot be read. */
   readonly isNamedBeside: (key: StackKey) => Promise<boolean>;

@@ -62,7 +62,7 @@ export class DiscoveredStacks extends LedgerTable {
 }
 
 function toStack(row: Row): DiscoveredStack {
-  const { repository, directory, policy, fresh } = jsonIn(row, "content");
+  const { repository, directory, policy, fresh, isLeft } = jsonIn(row, "content");
   return {
     key: keyIn(row),
     owner: {
@@ -74,10 +74,11 @@ function toStack(row: Row): DiscoveredStack {
     directory,
     policy,
     ...(fresh && { fresh }),
+    ...(isLeft && { isLeft }),
   };
 }
 
-function content({ owner, repository, directory, policy, fresh }: DiscoveredStack): string {
+function content({ owner, repository, directory, policy, fresh, isLeft }: DiscoveredStack): string {
   const { source, target, reference } = owner;
   const { delete: remove, removeVolumes, removeImages } = policy ?? {};
   return JSON.stringify({
@@ -86,5 +87,6 @@ function content({ owner, repository, directory, policy, fresh }: DiscoveredStac
     ...(policy && { policy: { delete: remove, removeVolumes, removeImages } }),
     owner: { source, target, reference },
     ...(fresh && { fresh }),
+    ...(isLeft && { isLeft }),
   });
 }

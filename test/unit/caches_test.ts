@@ -75,6 +75,8 @@ const CACHES: Readonly<Record<string, Held>> = {
 
 /** What bounds no cache: it holds what is under way, or is not kept beyond one work. */
 const NO_CACHES: ReadonlySet<string> = new Set([
+  // Discoveries that a run looks into.
+  "pipeline/source/look_into.ts",
   // Who calls it is listed.
   "system/keep_latest.ts",
   // Connections and bodies of requests have limits of their own.

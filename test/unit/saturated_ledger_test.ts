@@ -153,6 +153,8 @@ const SATURATING: Readonly<Record<string, () => unknown>> = {
 const EXCUSED: Readonly<Record<string, string>> = {
   containersText: "looks at one stack's numbers",
   jobText: "tells of one job",
+  knownEngine: "asks for one row",
+  noteEngines: "has a row for each context",
   seenOf: "a part of stackStatuses",
   handedOver: "asks for one row",
   ownerOfIntent: "asks for one row",

@@ -53,7 +53,9 @@ export async function deleteLeftData(
         ownerFrom(each.run.configuration),
       );
       const isForgotten = parts.ledger.discovered.get(key) === undefined;
-      if (other === undefined && isForgotten) parts.ledger.discovered.set(each.removal.stack);
+      if (other === undefined && isForgotten) {
+        parts.ledger.discovered.set({ ...each.removal.stack, isLeft: true });
+      }
       teller.fail(
         `deleting the data of ${key.name}, whose containers were removed`,
         thrown,
@@ -77,15 +79,18 @@ async function deleteData(
   if (signal.aborted) return all("the run ended before the other stacks were deployed");
   const others = goesAfter.filter((each) => !isDeployed(each));
   if (others.length > 0) return all(mayGoOn(others, "as this commit has it"));
-  const newer = await overtakenBy(anyParts, looked, signal);
-  if (newer !== undefined) return all(newer.message);
   const by = ownerFrom(configuration);
   const decided = { by, found, what: toRemove(removal), since, isLeft: true };
   const parts = await partsFor(anyParts, key, signal);
   const data = await parts.stackLock.run(formatStackKey(key), async () => {
-    const work = () => destroyTarget(parts, key, decided, signal);
+    const work = async () => {
+      // The lock and the slot are waited for: what a newer commit says is asked after that.
+      const newer = await overtakenBy(parts, looked, signal);
+      return newer?.message ?? await destroyTarget(parts, key, decided, signal);
+    };
     return await deploying(parts, { ...found, configuration }, work, signal);
   }, signal);
+  if (typeof data === "string" && data !== "moved") return all(data);
   if (data === "moved" || data === undefined) return all("it was changed meanwhile");
   return keepsData === undefined ? data : { ...data, kept: [...data.kept, keptData(keepsData)] };
 }

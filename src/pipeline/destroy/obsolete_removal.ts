@@ -99,11 +99,11 @@ export async function destroyObsolete(
   },
   signal: AbortSignal,
 ): Promise<TargetEnd | "moved" | "data_left"> {
-  const { stack: found, stack: { key }, keepsData, goesAfter } = removal;
+  const { stack: found, stack: { key, isLeft = false }, keepsData, goesAfter } = removal;
   const what = goesAfter.length === 0
     ? toRemove(removal)
     : { removeVolumes: false, keepsStackVolumes: true, removeImages: false };
-  const decided = { by: ownerFrom(run.configuration), found, what, since };
+  const decided = { by: ownerFrom(run.configuration), found, what, since, isLeft };
   const data = await destroyTarget(parts, key, decided, signal);
   if (data === "moved") return data;
   if (data !== undefined && goesAfter.length > 0) return "data_left";

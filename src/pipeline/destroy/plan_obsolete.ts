@@ -82,8 +82,9 @@ export async function planObsolete(
     chosen,
     (each) => unlessKept(parts, each, { named, isNamedBeside: run.isNamedBeside }, signal),
   );
+  const hasBeside = run.besidePolls.some(({ target }) => target === request.target);
   const removals = verdicts.filter((each) => each.kind === "remove")
-    .map((each) => asRemoval(parts, each, { wanted, hasBeside: run.besidePolls.length > 0 }));
+    .map((each) => asRemoval(parts, each, { wanted, hasBeside }));
   const permitted = permitsRemovals({
     removals: removals.map((each) => each.stack.key),
     owned: discovered.length,

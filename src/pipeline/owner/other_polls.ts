@@ -30,7 +30,9 @@ export function otherPollsOf(
   current: () => Pick<Release, "configuration" | "revision" | "target"> | undefined,
 ) => readonly SourceRequest[] {
   const others = polled.filter(({ target }) => origin !== "manual" && target !== request.target);
-  const same = polled.filter((each) => isOfSameFiles(each, request));
+  const same = polled.filter((each) =>
+    each.target === request.target && isOfReference(each, request)
+  );
   const own = request.withFiles === true
     ? -1
     : same.findIndex((each) => isDeepStrictEqual(each.deployments, request.deployments));
@@ -45,20 +47,20 @@ export function otherPollsOf(
   };
 }
 
-/** The other polls, among those `polled` of a source, of the reference and target of a request for one. */
+/** The other polls, among those `polled` of a source, of the reference of a request for one, of any target. */
 export function besidePolls(
   polled: readonly SourceRequest[],
   request: SourceRequest,
 ): SourceRequest[] {
-  if (request.withFiles === true) return [];
-  return polled.filter((each) =>
-    isOfSameFiles(each, request) && !isDeepStrictEqual(each.deployments, request.deployments)
-  );
+  const { withFiles, deployments } = request;
+  const isOwn = (each: SourceRequest) =>
+    each.target === request.target &&
+    (withFiles === true || isDeepStrictEqual(each.deployments, deployments));
+  return polled.filter((each) => isOfReference(each, request) && !isOwn(each));
 }
 
-function isOfSameFiles(one: SourceRequest, other: SourceRequest): boolean {
-  return one.target === other.target &&
-    fullReference(one.kind, one.reference) === fullReference(other.kind, other.reference);
+function isOfReference(one: SourceRequest, other: SourceRequest): boolean {
+  return fullReference(one.kind, one.reference) === fullReference(other.kind, other.reference);
 }
 
 /** The error for a stack that another poll of the source has and names. */

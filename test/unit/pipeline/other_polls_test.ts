@@ -13,13 +13,15 @@ describe("besidePolls()", () => {
   const two = poll({ deployments: [{ name: "two" }] });
   const file = poll({ reference: "refs/heads/main", deployments: [] });
 
-  it("finds the further entries of one reference and target", () => {
-    const others = [poll({ target: "nas" }), poll({ reference: "dev" })];
-    assert.deepEqual(besidePolls([own, two, file, ...others], own), [two, file]);
-    assert.deepEqual(besidePolls([own, ...others], own), []);
+  const nas = poll({ target: "nas" });
+
+  it("finds the further entries of one reference, of any target", () => {
+    const dev = poll({ reference: "dev" });
+    assert.deepEqual(besidePolls([own, two, file, nas, dev], own), [two, file, nas]);
+    assert.deepEqual(besidePolls([own, dev], own), []);
   });
 
-  it("finds none for a run of all entries together", () => {
-    assert.deepEqual(besidePolls([own, two], poll({ withFiles: true })), []);
+  it("finds those of other targets for a run of all entries together", () => {
+    assert.deepEqual(besidePolls([own, two, nas], poll({ withFiles: true })), [nas]);
   });
 });
