@@ -97,7 +97,6 @@ const EXCUSED: Readonly<Record<string, string>> = {
   requireImages: "asks the engine for each thing that it looks at",
   requireFilesArrive: "asks the engine for each thing that it looks at",
   refreshSideImages: "asks the engine for each thing that it looks at",
-  idsBeside: "asks the engine for each thing that it looks at",
   imagesToRecord: "asks the engine for each thing that it looks at",
   placeOfFile: "looks at one value",
   objectAt: "looks at one value",
