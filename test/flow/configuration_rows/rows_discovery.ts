@@ -71,7 +71,7 @@ function deleteRow(
         ...stacks("apps", "stays"),
       },
       before: ({ world, stack }) => {
-        world.fake?.addImage(`${stack}-app:1`, { where: "engine" });
+        world.fake?.addImage(`${stack}-app:1`, { where: "registry" });
       },
       status: "succeeded",
       see: onlyRun("gone", "stays"),

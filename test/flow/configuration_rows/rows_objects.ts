@@ -50,7 +50,7 @@ function destroyRow(written: string, covers: readonly string[], volumes: number,
         ),
       },
       before: ({ world, stack }) => {
-        world.fake?.addImage(`${stack}-app:1`, { where: "engine" });
+        world.fake?.addImage(`${stack}-app:1`, { where: "registry" });
       },
       status: "succeeded",
       running: ["web-1"],
