@@ -158,7 +158,7 @@ async function deployNamed(
   await learnedOfAll(parts, failures.map(({ key }) => key), signal);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
-  if (opened.away === undefined) noteUnnamed(parts, opened);
+  if (only && opened.away === undefined) noteUnnamed(parts, opened);
   const deploy = (...more: TargetListener[]) =>
     deployTargets(parts, { opened, listeners: [...listeners, ...more] }, deployments, signal);
   if (opened.away === undefined && !(only && deployments.length + failures.length > 0)) {

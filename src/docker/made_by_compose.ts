@@ -11,8 +11,8 @@ import { imageCalls } from "./images.ts";
 type Made = Pick<ObservedContainer, "imageId" | "labels">;
 
 /**
- * Those of a list of a project's containers, or of jobs', that compose, or what works like it, made: not what a person runs of an
- * image that was committed from such a container, or that has all these labels itself. That would be
+ * Those of a list of a project's containers, or of jobs', that compose, or what works like it, made: not what a person
+ * runs of an image that was committed from such a container, or that has all these labels itself. That would be
  * removed with the project, or as one too many of its service.
  *
  * Lists of what everybody has are left as they are: an image that cannot be read would keep all from being told.

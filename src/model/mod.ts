@@ -3,6 +3,7 @@
  * Plan is decided, and a Run records how it ended. Types, and the few functions that belong to
  * them; nothing here touches the world or imports another room.
  */
+export type { NotedJob, NotedRun } from "./noted_run.ts";
 export * from "./texts.ts";
 export * from "./json.ts";
 export * from "./decision.ts";

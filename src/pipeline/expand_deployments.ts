@@ -66,10 +66,11 @@ interface ToExpand extends Omit<Looks, "looking"> {
 /**
  * Replaces every auto-discovery among the deployments by what it finds, but for those that are left to
  * an earlier run. All are reached side by side: how long that takes is up to the authors of their
- * repositories. Listings and overrides are read by object id; nothing is written to disk. Faults of single discovered directories, or of
- * single places to search, are returned as `failures`: a discovered stack with the name of another
- * one of the run, and discoveries that find more than a run may have ({@link FairDiscoveries}). Who
- * may add a directory to another repository must not stop the stacks that are written down.
+ * repositories. Listings and overrides are read by object id; nothing is written to disk. Faults of
+ * single discovered directories, or of single places to search, are returned as `failures`: a discovered
+ * stack with the name of another one of the run, and discoveries that find more than a run may have
+ * ({@link FairDiscoveries}). Who may add a directory to another repository must not stop the stacks that
+ * are written down.
  *
  * Throws `config_invalid` when two deployments that are written down have one name in a context, or
  * when there are too many of them.

@@ -112,10 +112,17 @@ export class Owners extends LedgerTable {
     return this.database.all(sql, key).map((row) => String(row["context"]));
   }
 
-  /** Whether a context has the engine of a stack, as far as the ledger knows: those that were never asked may. */
-  mayShareEngine(key: StackKey, context: string): boolean {
-    return context === key.context || !this.knowsEngine(context) ||
-      !this.knowsEngine(key.context) || this.contextsBeside(key).includes(context);
+  /**
+   * Those of `all` that may be on the engine of a stack, as far as the ledger knows: those of contexts that were never
+   * asked are. Each context is looked up once.
+   */
+  near<T extends Pick<StackKey, "context">>(key: StackKey, all: readonly T[]): T[] {
+    const beside = new Set([key.context, ...this.contextsBeside(key)]);
+    const isKnown = this.knowsEngine(key.context);
+    const found = new Map<string, boolean>();
+    const isNear = (context: string) =>
+      beside.has(context) || !isKnown || !this.knowsEngine(context);
+    return all.filter(({ context }) => found.getOrInsertComputed(context, () => isNear(context)));
   }
 
   /** Records what the engine of a context has just said that it is, never what it said a while ago. */

@@ -3,6 +3,7 @@ import {
   COMPOSE_LABELS,
   isOurs,
   isSameOwner,
+  type NotedJob,
   type ObservedContainer,
   STACK_NAMESPACE,
   type StackKey,
@@ -16,7 +17,7 @@ import { endRun, MOST_STOPS, type RunEndParts, type RunsEngine } from "./end_run
 import { ownerOfRun } from "./execution.ts";
 import { activeSwarmJobs } from "./find_swarm_jobs.ts";
 import type { FoundJob } from "./found_job.ts";
-import { different, isInSwarm, type NotedJob, type RunNotes } from "./left_run.ts";
+import { different, isInSwarm, type RunNotes } from "./left_run.ts";
 import { idleService, swarmRuns } from "./swarm_jobs.ts";
 
 /**

@@ -1,35 +1,25 @@
-import { BEHAVIOUR_LABELS, LAST_OUTPUT, lastWithin, type StackKey } from "../../model/mod.ts";
+import {
+  BEHAVIOUR_LABELS,
+  LAST_OUTPUT,
+  lastWithin,
+  type NotedJob,
+  type NotedRun,
+} from "../../model/mod.ts";
 import type { FoundJob } from "./found_job.ts";
 
 /** Characters of a failed run's output that its record keeps. */
 const KEPT_OUTPUT = 16 * 1024;
 
-/** A run that nobody looks after any more, and what it stopped, where no label tells of it. */
-export interface LeftRun {
-  readonly id: string;
-  readonly stops: readonly unknown[];
-  readonly mayRun: boolean;
-  /** Whether it has ended, and only what it had stopped could not be started again; false by default. */
-  readonly isOver?: boolean;
-  /** Whether that container or service was made for the run alone; false by default. */
-  readonly isOwn?: boolean;
-  /** What it stops, as it was ordered. */
-  readonly stopServices?: readonly { readonly project: string; readonly service: string }[];
-}
-
-/** A noted run, and of which job. */
-export type NotedJob = LeftRun & { readonly key: StackKey; readonly service: string };
-
 /** Port for the record of what a run stops, or has stopped and could not start again, that no label tells. */
 export interface RunNotes {
-  get(): LeftRun | undefined;
+  get(): NotedRun | undefined;
   /** Throws where it cannot be recorded: nothing may be stopped then. */
-  set(run: LeftRun): void;
+  set(run: NotedRun): void;
   remove(): void;
 }
 
 /** Whether a run was one of a swarm, by what it has stopped: services, of which it knows the tasks as well. */
-export function isInSwarm({ stops }: Pick<LeftRun, "stops">): boolean {
+export function isInSwarm({ stops }: Pick<NotedRun, "stops">): boolean {
   return stops.some((each) => typeof each !== "string");
 }
 
@@ -64,7 +54,7 @@ export function different<T>(all: readonly T[]): T[] {
 }
 
 /** Why there is nothing to wait for of a run that was taken over. */
-export function whyNotAwaited(noun: string, left: LeftRun | undefined, made: unknown): string {
+export function whyNotAwaited(noun: string, left: NotedRun | undefined, made: unknown): string {
   if (left?.isOver === true) return "its last run ended before all that it had stopped was started";
   return made === undefined
     ? `its ${noun} is gone: nobody knows how it ended`

@@ -90,8 +90,8 @@ async function deleteData(
     };
     return await deploying(parts, { ...found, configuration }, work, signal);
   }, signal);
-  if (typeof data === "string" && data !== "moved") return all(data);
   if (data === "moved" || data === undefined) return all("it was changed meanwhile");
+  if (typeof data === "string") return all(data);
   return keepsData === undefined ? data : { ...data, kept: [...data.kept, keptData(keepsData)] };
 }
 

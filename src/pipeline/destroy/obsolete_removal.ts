@@ -38,7 +38,7 @@ export function asRemoval(
 ): Removal {
   const { stack: { key, fresh: before = [] }, removeVolumes, removeImages } = verdict;
   const deletes = removeVolumes || ledger.current(key)?.swarm !== undefined;
-  const near = wanted.filter(({ context }) => ledger.owners.mayShareEngine(key, context));
+  const near = ledger.owners.near(key, wanted);
   const fresh = near.filter((each) => ledger.current(each) === undefined);
   const why = fresh.length > 0
     ? mayGoOn(fresh, "yet")

@@ -63,7 +63,7 @@ export async function planObsolete(
   const { deployments, failures, scans, left } = expansion;
   const owner = discoveryOwner(configuration, request);
   const looked = lookedAt(run);
-  const named = [...deployments.map(keyOf), ...failures.map((each) => each.key)];
+  const named = namedIn(expansion);
   const wanted = wantedOf(deployments);
   const { discovered, unnamed } = noteUnnamed(parts, run);
   const candidates = await allInTurns(unnamed, async (stack) => {
@@ -114,26 +114,30 @@ const MOST_FRESH = 3;
  */
 export function noteUnnamed(
   { ledger }: Pick<PipelineParts, "ledger">,
-  { configuration, request, expansion: { deployments, failures } }: ObsoleteRun,
+  { configuration, request, expansion }: ObsoleteRun,
 ): {
   readonly discovered: readonly DiscoveredStack[];
   readonly unnamed: readonly DiscoveredStack[];
 } {
-  const names = new Set(
-    [...deployments.map(keyOf), ...failures.map((each) => each.key)].map(formatStackKey),
-  );
+  const names = new Set(namedIn(expansion).map(formatStackKey));
   const stacks = ledger.discovered.of(discoveryOwner(configuration, request));
-  const isNew = (key: StackKey) => ledger.current(key) === undefined;
-  const isFresh = stacks.some(({ key }) => !names.has(formatStackKey(key)));
-  const never = isFresh ? wantedOf(deployments).filter(isNew) : [];
-  const unnamed = stacks.filter(({ key }) => !names.has(formatStackKey(key))).map((stack) => {
-    const near = never.filter(({ context }) => ledger.owners.mayShareEngine(stack.key, context));
-    if (stack.fresh !== undefined || near.length === 0) return stack;
-    const noted = { ...stack, fresh: near.slice(0, MOST_FRESH) };
-    ledger.discovered.set(noted);
-    return noted;
+  const unnamed = stacks.filter(({ key }) => !names.has(formatStackKey(key)));
+  const never = unnamed.length === 0
+    ? []
+    : wantedOf(expansion.deployments).filter((key) => ledger.current(key) === undefined);
+  const noted = unnamed.map((stack) => {
+    const near = stack.fresh === undefined ? ledger.owners.near(stack.key, never) : [];
+    if (near.length === 0) return stack;
+    const withFresh = { ...stack, fresh: near.slice(0, MOST_FRESH) };
+    ledger.discovered.set(withFresh);
+    return withFresh;
   });
-  return { discovered: stacks.filter(({ policy }) => policy !== undefined), unnamed };
+  return { discovered: stacks.filter(({ policy }) => policy !== undefined), unnamed: noted };
+}
+
+/** The stacks that a run names, those included that it cannot tell more of. */
+function namedIn({ deployments, failures }: ObsoleteRun["expansion"]): StackKey[] {
+  return [...deployments.map(keyOf), ...failures.map(({ key }) => key)];
 }
 
 function wantedOf(deployments: readonly ExpandedDeployment[]): StackKey[] {

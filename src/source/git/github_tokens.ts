@@ -15,8 +15,8 @@ import { signedClaim } from "./github_claim.ts";
 interface GitHubTokens {
   /**
    * A token that may read one repository. Kept until five minutes before it expires; callers who ask
-   * at once share one request. A refusal of an author is kept, too, for some minutes, and who asked for much that was refused
-   * gets no token for another repository for a while: the App has one limit of calls, for all.
+   * at once share one request. A refusal of an author is kept, too, for some minutes, and who asked for much that was
+   * refused gets no token for another repository for a while: the App has one limit of calls, for all.
    *
    * Throws `repository_denied` when GitHub refuses the App or it is not installed there,
    * `repository_unreachable` when GitHub cannot be asked, and the signal's reason.
@@ -90,7 +90,7 @@ export function createGitHubTokens(parts: GitHubTokensParts, most = MOST_KEPT): 
   };
 }
 
-/** The refusals of GitHub, by what was asked for and whose work asked: what one author was refused keeps no other one away. */
+/** The refusals of GitHub, by what was asked for and whose work asked: one author's keep no other one away. */
 class Refusals {
   readonly #clock: Clock;
   readonly #most: number;
