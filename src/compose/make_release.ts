@@ -96,6 +96,7 @@ export function makeRelease(parts: ReleaseParts): Release {
     ),
     services,
     ...(parts.inactive === undefined ? {} : { inactive: parts.inactive }),
+    ...(parts.unused === undefined ? {} : { unused: parts.unused }),
     closure: parts.closure,
     live: parts.liveManifest,
     model: withLabels(model, parts, new Map(services.map((each) => [each.name, each.digest]))),

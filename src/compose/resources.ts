@@ -1,4 +1,4 @@
-import type { ComposeModel } from "../model/mod.ts";
+import type { ComposeModel, Release } from "../model/mod.ts";
 import { type JsonObject, objectAt, recordOf, textAt } from "./model.ts";
 
 /** Kinds of top-level resources that services refer to by key. */
@@ -20,6 +20,14 @@ export function resourcesOf(model: ComposeModel, kind: ResourceKind): Resource[]
     const external = definition["external"] === true;
     return { key, name: textAt(definition, "name") || key, external, definition };
   });
+}
+
+/** The networks or volumes of a release's project, also of services whose profiles are not active. */
+export function allResourcesOf(
+  { model, unused = {} }: Pick<Release, "model" | "unused">,
+  kind: "networks" | "volumes",
+): Resource[] {
+  return [...resourcesOf(model, kind), ...resourcesOf(unused, kind)];
 }
 
 /** The engine's name of a resource in the model. */

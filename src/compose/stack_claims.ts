@@ -16,12 +16,20 @@ export interface StackClaim {
  * The claims of a release to ports, addresses and names of containers, also of what does not run at the
  * moment: another release of the stack is tried, a job has stopped a service, or it waits for a restart.
  * A service without containers claims names alone, and so does a job or another one that ends, which has
- * its port only while it runs. A stack of a swarm has none: its swarm refuses a clash itself.
+ * its port only while it runs. One whose profile is not active keeps others from the names that compose gives,
+ * and needs nothing. A stack of a swarm has none: its swarm refuses a clash itself.
  */
 export function stackClaims(
-  { key, model, services, swarm }: Pick<Release, "key" | "model" | "services" | "swarm">,
+  { key, model, services, inactive = [], swarm }:
+    & Pick<Release, "key" | "model" | "services" | "inactive">
+    & Pick<Release, "swarm">,
 ): StackClaim[] {
   if (swarm !== undefined) return [];
+  const later = inactive.map((name) => ({
+    ...givenNames(key.name, name),
+    service: name,
+    needed: [],
+  }));
   return services.flatMap(({ name: service, expectation: { replicas, autostart, oneShot } }) => {
     const { names, ports, addresses } = claimsOf(model, service);
     const named = names.length > 0 ? names.map(chosenName) : [givenNames(key.name, service)];
@@ -37,7 +45,7 @@ export function stackClaims(
       }),
     ];
     return [...named, ...places].map((each) => ({ service, ...each }));
-  });
+  }).concat(later);
 }
 
 function chosenName(name: string): Omit<StackClaim, "service"> {

@@ -19,12 +19,23 @@ interface NeededFile {
   readonly place: readonly string[];
 }
 
+/** What one compose file says of the name of a network or volume that its project has. */
+export interface WrittenResource {
+  readonly kind: "networks" | "volumes";
+  readonly key: string;
+  /** The name, where one is written; it may have variables. */
+  readonly name?: string;
+  readonly external?: boolean;
+}
+
 /** All paths that compose reads while it renders one compose file, as their author wrote them. */
 export interface ComposePaths {
   /** Names of the services that the file itself has, under whichever profile. */
   readonly services: readonly string[];
   /** Services of the files before it that it takes back with `!reset`. */
   readonly reset: readonly string[];
+  /** The networks and volumes that the file itself defines, whichever services use them. */
+  readonly resources: readonly WrittenResource[];
   readonly includes: readonly ComposeInclude[];
   /** Files of `extends`. */
   readonly extended: readonly string[];
@@ -61,6 +72,7 @@ export function pathsIn({ file, documents }: ComposeText): ComposePaths {
   const found = {
     services: [] as string[],
     reset: [] as string[],
+    resources: documents.flatMap(({ value }) => resourcesIn(recordOf(value))),
     includes: [] as ComposeInclude[],
     extended: [] as string[],
     files: [] as string[],
@@ -107,6 +119,21 @@ export function pathsIn({ file, documents }: ComposeText): ComposePaths {
   if (named <= MOST_NAMED) return found;
   const message = `it names ${named} files, the most is ${MOST_NAMED}`;
   throw refusedCompose(file, { line: 1, message });
+}
+
+function resourcesIn(root: JsonObject): WrittenResource[] {
+  return (["networks", "volumes"] as const).flatMap((kind) =>
+    Object.entries(recordOf(root[kind])).map(([key, definition]) => {
+      const { name, external } = recordOf(definition);
+      // Earlier versions of compose have the name of what is external there.
+      const given = isObject(external) ? external["name"] : name;
+      return {
+        ...{ kind, key },
+        ...(typeof given === "string" && given !== "" && { name: given }),
+        ...(external !== undefined && { external: external !== false && external !== null }),
+      };
+    })
+  );
 }
 
 const INCLUDE_KEYS = ["path", "env_file", "project_directory"];

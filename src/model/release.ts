@@ -133,6 +133,11 @@ export interface Release {
    * a swarm, and in releases of older versions.
    */
   readonly inactive?: readonly string[];
+  /**
+   * Networks and volumes, with their names on the engine, that its compose files define and no service of its
+   * model uses, as services of other profiles do; absent without any, and in releases of older versions.
+   */
+  readonly unused?: ComposeModel;
   readonly closure: InputClosure;
   readonly live: LiveManifest;
   /** Set for a release that runs as services of a swarm. */

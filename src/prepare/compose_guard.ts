@@ -8,7 +8,7 @@ import { errors, ownVariablesIn } from "../model/mod.ts";
 import { readText } from "../system/mod.ts";
 import { MOST_COMPOSE_FILES, tooManyFiles } from "./compose_files.ts";
 import { CountedPlaces } from "./counted_places.ts";
-import { DeclaredServices } from "./declared_services.ts";
+import { DeclaredParts } from "./declared_parts.ts";
 import { FilesLookedAt } from "./files_looked_at.ts";
 import { GuardRefusals } from "./guard_refusals.ts";
 import type { GuardedInputs, GuardedProject, GuardParts } from "./guarded_inputs.ts";
@@ -66,7 +66,7 @@ export async function guardRendering(
     files: [...guard.variableFiles],
     interpolates: guard.interpolates,
     own: guard.own,
-    services: guard.declared.in(project.composeFiles),
+    declared: guard.declared.in(project.composeFiles),
     states: guard.looked.states,
     areSame: () => guard.looked.areSame(),
   };
@@ -83,7 +83,7 @@ class Guard {
   readonly #readAll = countSigns();
   readonly #places: CountedPlaces;
   readonly looked: FilesLookedAt;
-  readonly declared = new DeclaredServices();
+  readonly declared = new DeclaredParts();
   readonly variableFiles = new Set<string>();
   readonly own = new Map<string, string>();
   interpolates = false;
@@ -131,7 +131,7 @@ class Guard {
       }
       return composePaths(text, name);
     }, this.#signal);
-    this.declared.noteServices(at.file, found);
+    this.declared.noteFile(at.file, found);
     const values = await this.#values(at, [
       ...found.files,
       ...found.extended,

@@ -1,4 +1,5 @@
 import type { Files, Turns } from "../system/mod.ts";
+import type { Declared } from "./declared_parts.ts";
 
 /** A project about to be rendered. Paths are absolute. */
 export interface GuardedProject {
@@ -25,8 +26,8 @@ export interface GuardedInputs {
   readonly interpolates: boolean;
   /** Variables of our own environment that compose files interpolate, with the file of the first use. */
   readonly own: ReadonlyMap<string, string>;
-  /** Names of the services that the project has, under whichever profile. */
-  readonly services: ReadonlySet<string>;
+  /** What the project has, under whichever profile. */
+  readonly declared: Declared;
   /**
    * Digests of all files that {@link GuardedInputs.areSame} is about, by absolute path, with those that are missing:
    * what compose reads differs only where one of them does.

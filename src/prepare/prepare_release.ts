@@ -82,7 +82,7 @@ async function releaseOf(
   signal: AbortSignal,
 ): Promise<Pick<PreparedRelease, "release" | "networks">> {
   const { key, revision, deployment } = target;
-  const { tree, beside, model, invocation, inactive } = rendered;
+  const { tree, beside, model, invocation, inactive, unused } = rendered;
   const { uses, inPlace, live, manifest, contentOf } = content;
   const isStack = target.swarm !== undefined;
   const remote = { model, tree, uses, inPlace, isStack, contentOf };
@@ -91,8 +91,7 @@ async function releaseOf(
     : await arrivingModel(parts, deployment, remote, signal);
   const resources = await resourcesThere(parts, key, arriving, signal);
   const release = makeRelease({
-    key,
-    revision,
+    ...{ key, revision },
     ...(beside === undefined ? {} : { configuration: beside.revision }),
     target: target.configTarget,
     timeoutSeconds: deployment.timeoutSeconds,
@@ -101,6 +100,7 @@ async function releaseOf(
     discovered: target.discovered !== undefined,
     rendered: arriving,
     ...(isStack || inactive.length === 0 ? {} : { inactive }),
+    ...(unused && { unused }),
     invocation: await withSecrets(invocation, model, {
       hidden: rendered.plain.texts,
       others: rendered.revealed.others,

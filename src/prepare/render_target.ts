@@ -28,7 +28,7 @@ import { createPauses } from "../system/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import type { GuardedInputs } from "./guarded_inputs.ts";
 import { contentIds } from "./content.ts";
-import { inactiveServices, noteServices } from "./declared_services.ts";
+import { type BesideModel, besideModel, noteServices } from "./declared_parts.ts";
 import { guardedRendering } from "./guarded_rendering.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
 import { invocationOf } from "./invocation.ts";
@@ -45,7 +45,7 @@ import { hasLinks, realPaths, requireInside } from "./real_paths.ts";
 import { filesOwner, hidingOwner } from "./target.ts";
 
 /** A rendered target with its inputs. */
-export interface RenderedTarget {
+export interface RenderedTarget extends BesideModel {
   readonly inputs: ComposeInputs;
   /** Real path in the tree for each of the inputs' paths. */
   readonly realInputs: ReadonlyMap<string, string>;
@@ -57,8 +57,6 @@ export interface RenderedTarget {
   readonly plain: PlainSecrets;
   /** The model as compose printed it. */
   readonly model: ComposeModel;
-  /** Names of services that the project has besides those of the model, whose profiles are not active. */
-  readonly inactive: readonly string[];
 }
 
 /**
@@ -100,22 +98,22 @@ export async function renderTarget(
   await plain.hideCompose(named.compose, signal);
   await plain.hideDotenv(named.others, signal);
   const guard = () => requireSafeInputs(parts, project, tree, variables, signal);
-  const { model, services } = await guardedRendering(guard, async (guarded, requireSame) => {
+  const { model, declared } = await guardedRendering(guard, async (guarded, requireSame) => {
     noteOwn(parts, target, guarded);
     await plain.hideDotenv(guarded.files, signal);
     const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
     const call = { project, variables, collectsSeldom, requireSame };
-    const { states, services } = guarded;
-    const given = { call, inputs, realInputs, tree, beside, states };
-    return { services, model: await render(parts, target, given, signal) };
+    const given = { call, inputs, realInputs, tree, beside, states: guarded.states };
+    return { ...guarded, model: await render(parts, target, given, signal) };
   });
   noteServices(parts, target, model);
   requireSize(model, target);
-  const inactive = inactiveServices(model, services, target.key);
+  const sources = { model, project, variables };
+  const aside = await besideModel(parts, { ...target, ...sources }, declared, signal);
   requireImageNames(model, target);
   await plain.hideModel(model, invocation);
   noteMisspelled(parts, target, model);
-  const values = await modelValues(parts, { model, project, variables }, signal);
+  const values = await modelValues(parts, sources, signal);
   const gone = await requireSafeModel(parts, target, model, tree, signal);
   if (gone !== undefined) throw gone;
   requireShortEnvironment(model);
@@ -123,7 +121,7 @@ export async function renderTarget(
   await requireHooksRun(model, target.key.name, () => parts.host.compose.version(signal));
   requirePlain(model, revealed);
   const read = { inputs, realInputs, revealed, beside, tree, plain };
-  return { ...read, invocation: { ...invocation, values }, model, inactive };
+  return { ...read, invocation: { ...invocation, values }, model, ...aside };
 }
 
 /** Has compose render, unless all inputs are the same as before. */

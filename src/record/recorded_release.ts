@@ -9,7 +9,7 @@ import { jsonIn } from "./json_in.ts";
 export type ReleaseStatus = "applying" | "deployed" | "failed" | "rolled_back";
 
 /** Large parts of a release, which are read on request; lists of releases need only the rest. */
-type Contents = "model" | "invocation" | "services" | "closure" | "live";
+type Contents = "model" | "invocation" | "unused" | "services" | "closure" | "live";
 
 /** A release as the ledger records it, without its large parts. */
 export interface RecordedRelease extends Omit<Release, Contents> {
@@ -50,7 +50,8 @@ export type BesideRelease = Pick<RecordedRelease, "images" | "owner">;
 
 /** The part of a release that its row stores, as JSON. */
 export function clearFacts(release: Release, { images, owner }: BesideRelease): string {
-  const { model: _, invocation: _i, services: _s, closure: _c, live: _l, ...facts } = release;
+  const { model: _, invocation: _i, unused: _u, services: _s, closure: _c, live: _l, ...facts } =
+    release;
   return JSON.stringify({ ...withoutCredentials(facts), images, ...(owner && { owner }) });
 }
 

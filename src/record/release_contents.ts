@@ -49,7 +49,7 @@ export class ReleaseContents extends LedgerTable {
     return row["packed"] === null ? jsonIn(row, "found") : unpack(row["packed"] as Uint8Array);
   }
 
-  open(id: string): Pick<Release, "model" | "invocation"> {
+  open(id: string): Pick<Release, "model" | "invocation" | "unused"> {
     const found = this.#sealed(id);
     if (found === undefined) throw this.#gone(id);
     return JSON.parse(this.#key.open(found.sealed));
@@ -144,6 +144,6 @@ function unpack(packed: Uint8Array): ReturnType<typeof JSON.parse> {
   }
 }
 
-function sealable({ model, invocation }: Release): string {
-  return JSON.stringify({ model, invocation });
+function sealable({ model, invocation, unused }: Release): string {
+  return JSON.stringify({ model, invocation, unused });
 }

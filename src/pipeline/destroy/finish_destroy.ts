@@ -31,7 +31,7 @@ import { imagesToRemove } from "../rollout/prune_images.ts";
 import { managesServices } from "../decide/manages_services.ts";
 import { observeAnyway } from "../stack_mode.ts";
 import { requireOwner } from "./require_owner.ts";
-import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
+import { claimOf, openedOf, withSeen } from "../owner/claim.ts";
 import { keptNames } from "../owner/kept_names.ts";
 import { endGoneRunsOf, endRunsWith } from "../owner/end_others_runs.ts";
 import { partsOf } from "../owner/own_things.ts";
@@ -174,5 +174,5 @@ export async function written(
 ): Promise<readonly string[]> {
   const current = parts.ledger.current(key);
   // A release that cannot be opened any more must go all the same; its directory is named then.
-  return await writtenData(parts, key, current && modelOf(parts.ledger, current));
+  return await writtenData(parts, key, current && openedOf(parts.ledger, current)?.model);
 }

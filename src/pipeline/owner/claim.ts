@@ -1,11 +1,11 @@
-import { fitsTemplate, resourcesOf } from "../../compose/mod.ts";
+import { allResourcesOf, fitsTemplate } from "../../compose/mod.ts";
 import { readMark } from "../../deploy/mod.ts";
 import {
   askingSource,
-  type ComposeModel,
   type DiscoveredStack,
   formerOwner,
   type ObservedContainer,
+  type Release,
   type StackKey,
   type StackOwner,
 } from "../../model/mod.ts";
@@ -96,13 +96,13 @@ export function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** The model of a release; `undefined` where it cannot be opened any more. */
-export function modelOf(
+/** A release with its model; `undefined` where it cannot be opened any more. */
+export function openedOf(
   ledger: Pick<Ledger, "open">,
   release: RecordedRelease,
-): ComposeModel | undefined {
+): Release | undefined {
   try {
-    return ledger.open(release).model;
+    return ledger.open(release);
   } catch {
     return undefined;
   }
@@ -120,8 +120,8 @@ export function namesDefinedIn(
     const contexts = [here, ...ledger.owners.contextsBeside({ context: here, name })];
     const own = contexts.flatMap((context) => {
       const current = ledger.current({ context, name });
-      const model = current && modelOf(ledger, current);
-      return resourcesOf(model ?? {}, kind).filter(({ external }) => !external);
+      const release = current && openedOf(ledger, current);
+      return release ? allResourcesOf(release, kind).filter(({ external }) => !external) : [];
     });
     return new Set(own.map((each) => each.name).filter((each) => each.startsWith(`${name}_`)));
   };

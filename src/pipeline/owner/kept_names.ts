@@ -1,9 +1,9 @@
-import { fitsTemplate, resourcesOf } from "../../compose/mod.ts";
+import { allResourcesOf, fitsTemplate } from "../../compose/mod.ts";
 import type { Destroy } from "../../deploy/mod.ts";
 import { formatStackKey, LABELS, type StackKey } from "../../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../../record/ledger.ts";
 import { createPauses } from "../../system/mod.ts";
-import { modelOf } from "./claim.ts";
+import { openedOf } from "./claim.ts";
 
 /**
  * Why things that were made for a stack stay when it goes, by what releases say of their names: its own
@@ -26,9 +26,10 @@ export async function keptNames(
   const pauses = createPauses(1);
   for (const release of [...others, ...own]) {
     await pauses.after(1);
-    const model = modelOf(ledger, release) ?? {};
+    const opened = openedOf(ledger, release);
+    if (opened === undefined) continue;
     for (const [kind, kinds] of [["network", "networks"], ["volume", "volumes"]] as const) {
-      for (const { name, external } of resourcesOf(model, kinds)) {
+      for (const { name, external } of allResourcesOf(opened, kinds)) {
         const says = external ? "calls it external" : "defines it";
         if (!isOwn(release)) {
           if (kind !== "volume") continue;

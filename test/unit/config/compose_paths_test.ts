@@ -52,9 +52,15 @@ describe("composePaths()", () => {
     ] as const
   ) {
     it(`composePaths() finds ${what}`, () => {
-      const expected: Omit<ComposePaths, "unsure" | "services"> = { ...NOTHING, ...found };
+      const expected: Omit<ComposePaths, "unsure" | "services" | "resources"> = {
+        ...NOTHING,
+        ...found,
+      };
       // Which of them may be missing, validateCompose() shows.
-      const { needed, unsure: _, services: _s, ...others } = composePaths(text, "c.yaml");
+      const { needed, unsure: _, services: _s, resources: _r, ...others } = composePaths(
+        text,
+        "c.yaml",
+      );
       assert.deepEqual(needed.filter(({ path }) => !expected.files.includes(path)), []);
       assert.deepEqual({ ...others, needed }, { ...expected, needed });
     });
@@ -65,6 +71,19 @@ describe("composePaths()", () => {
       "x: &x {m: {}}\nservices: {<<: *x, a: {profiles: [p]}, b: , 1: {}}\n---\nservices: {c: {}}";
     const { services } = composePaths(text, "c.yaml");
     assert.deepEqual([...services].sort(), ["1", "a", "b", "c", "m"]);
+  });
+
+  it("composePaths() finds what every document says of networks and volumes, and of nothing else", () => {
+    const text =
+      "x: &x {name: other}\nvolumes: {a: , b: {<<: *x, external: true}, c: {name: $N}}\n" +
+      "services: {v: {volumes: [d]}}\n---\nnetworks: {a: {external: {name: old}}, n: {external: false}}";
+    assert.deepEqual(composePaths(text, "c.yaml").resources, [
+      { kind: "volumes", key: "a" },
+      { kind: "volumes", key: "b", name: "other", external: true },
+      { kind: "volumes", key: "c", name: "$N" },
+      { kind: "networks", key: "a", name: "old", external: true },
+      { kind: "networks", key: "n", external: false },
+    ]);
   });
 
   for (

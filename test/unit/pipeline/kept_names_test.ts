@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LABELS, type Release, stackKey } from "../../../src/model/mod.ts";
 import { asRemoval } from "../../../src/pipeline/destroy/obsolete_removal.ts";
+import { namesDefinedIn } from "../../../src/pipeline/owner/claim.ts";
 import { keptNames } from "../../../src/pipeline/owner/kept_names.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
@@ -50,6 +51,19 @@ describe("keptNames()", () => {
     assert.equal(await ask(), "release 1 calls it external");
     ledger.destroyed(ledger.beginDestroy(SHOP, {}), "removed but for its data");
     assert.equal(await ask(), "release 1 calls it external");
+  });
+
+  it("keeps what only services of inactive profiles have, and gives no other stack its name", async () => {
+    const ledger = ledgerOf(["shop", {}]);
+    const unused = { volumes: { a: OWN, b: EXTERNAL, c: { name: "one_c" } } };
+    const release = { ...releaseOf(stackKey("", "one"), "b".repeat(40)), unused };
+    ledger.deployed(ledger.beginDeploy(release), {}, "");
+    const why = await keptNames(ledger, SHOP);
+    const told = [OWN, EXTERNAL].map(({ name }) => why({ name, labels: {} }, "volume"));
+    assert.deepEqual(told, ["stack one defines it", "stack one calls it external"]);
+    const own = await keptNames(ledger, release.key);
+    assert.match(own({ ...EXTERNAL, labels: {} }, "volume") ?? "", /^release 1 calls it external/);
+    assert.deepEqual([...namesDefinedIn(ledger, SHOP)("volumes", "one")], ["one_c"]);
   });
 
   it("keeps volumes that other stacks of the context name, and no networks", async () => {

@@ -100,6 +100,12 @@ describe("requireFree()", () => {
     ["a name that compose gives", {}, named("shop-web-1"), true],
     ["a name that compose gives with another number", { scale: 2 }, named("shop-web-7"), true],
     ["a name like one that compose gives", {}, named("shop-web-x"), false],
+    [
+      "a name that compose gives a service whose profile is not active",
+      {},
+      named("shop-off-2"),
+      true,
+    ],
     ["a chosen name that compose would give", named("evil-web-3"), {}, true],
     ["the name of a service without containers", { ...named("db"), scale: 0 }, named("db"), true],
     ["a port", port("80"), port("80"), true],

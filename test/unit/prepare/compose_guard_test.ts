@@ -143,7 +143,7 @@ describe("guardRendering() of includes", () => {
       "base.yaml": "include: [c.yaml]\nservices: {base: {image: x}}\n",
       "c.yaml": "services: {c: {image: x}}\n",
     });
-    const { services } = await guard(files);
+    const { declared: { services } } = await guard(files);
     assert.deepEqual([...services].sort(), ["a", "b", "db", "web"]);
   });
 

@@ -155,7 +155,7 @@ describe("Ledger", () => {
       const revision = { ...release.revision, source: { ...source, url: "https://h.example/o/r" } };
       assert.deepEqual(ledger.open(found), { ...release, revision });
       const { id, number, status, message, createdAt, finishedAt, images, ...rest } = found;
-      const { model: _, invocation: __, ...shown } = facts;
+      const { model: _, invocation: __, unused: ___, ...shown } = facts;
       assert.deepEqual(rest, { ...shown, inactive, revision });
       assert.deepEqual(ledger.shown(found), { services, inactive, live });
       assert.deepEqual(ledger.closure(found), closure);

@@ -39,6 +39,7 @@ export function releaseOf(key: StackKey, id: string, more: Partial<Release> = {}
     },
     live: { files: { "data/seed": "100644 o2" }, directories: ["data/out"] },
     model: { services: { web: { image: "web:1", environment: { PASSWORD: CANARY } } } },
+    unused: { volumes: { data: { name: CANARY } } },
     invocation: { environment: { TOKEN: CANARY }, envFiles: [".env"], profiles: ["a"] },
     ...more,
   };
