@@ -5,6 +5,7 @@ import {
   type ObservedContainer,
   withoutEnd,
 } from "../model/mod.ts";
+import { spelledOnce } from "../system/mod.ts";
 import { ASIDE, containerName } from "./built_names.ts";
 import { type Claims, portHolders } from "./clashing.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, serviceOf, textAt } from "./model.ts";
@@ -34,7 +35,8 @@ function addressesOf(model: ComposeModel, service: JsonObject): string[] {
     if (!isObject(endpoint)) return [];
     const network = resourceName(model, "networks", key);
     const addresses = [textAt(endpoint, "ipv4_address"), textAt(endpoint, "ipv6_address")];
-    return addresses.filter((each) => each !== "").map((each) => `${network} ${each}`);
+    return addresses.filter((each) => each !== "")
+      .map((each) => `${network} ${spelledOnce(each) ?? each}`);
   });
 }
 

@@ -1,4 +1,5 @@
 import type { HostPort } from "../model/mod.ts";
+import { spelledOnce } from "../system/mod.ts";
 
 /** Exclusive resources of a host that a service claims. */
 export interface Claims {
@@ -110,12 +111,15 @@ function placesOf({ address, port, protocol }: HostPort) {
   }));
 }
 
-/** Addresses that a port is published at: one of a family, or any; without one, any of both. */
+/**
+ * Addresses that a port is published at: one of a family, or any; without one, and at what the engine takes for
+ * none, any of both.
+ */
 function addressesAt(address: string) {
-  const plain = address.replace(/^\[|\]$/g, "").toLowerCase();
-  if (plain === "" || plain === "*") return [{ family: 4, is: "any" }, { family: 6, is: "any" }];
-  if (plain.includes(":")) return [{ family: 6, is: plain === "::" ? "any" : plain }];
-  return [{ family: 4, is: plain === "0.0.0.0" ? "any" : plain }];
+  const one = spelledOnce(address);
+  if (one === undefined) return [{ family: 4, is: "any" }, { family: 6, is: "any" }];
+  if (one.includes(":")) return [{ family: 6, is: one === "::" ? "any" : one }];
+  return [{ family: 4, is: one === "0.0.0.0" ? "any" : one }];
 }
 
 /** A written path, with services that need it (`own`), or also an outer (`around`) or inner one. */

@@ -15,9 +15,10 @@ export interface StackClaim {
 /**
  * The claims of a release to ports, addresses and names of containers, also of what does not run at the
  * moment: another release of the stack is tried, a job has stopped a service, or it waits for a restart.
- * A service without containers claims names alone, and so does a job or another one that ends, which has
- * its port only while it runs. One whose profile is not active keeps others from the names that compose gives,
- * and needs nothing. A stack of a swarm has none: its swarm refuses a clash itself.
+ * A service without containers claims names alone. So does a job or another one that ends, which has its
+ * port only while it runs, but needs one that nobody else claims. One whose profile is not active keeps others
+ * from the names that compose gives, and needs nothing. A stack of a swarm has none: its swarm refuses a clash
+ * itself.
  */
 export function stackClaims(
   { key, model, services, inactive = [], swarm }:
@@ -33,16 +34,18 @@ export function stackClaims(
   return services.flatMap(({ name: service, expectation: { replicas, autostart, oneShot } }) => {
     const { names, ports, addresses } = claimsOf(model, service);
     const named = names.length > 0 ? names.map(chosenName) : [givenNames(key.name, service)];
-    const places = replicas === 0 || !autostart || oneShot ? [] : [
+    const ends = !autostart || oneShot;
+    const places = replicas === 0 ? [] : [
       ...ports.map((port) => ({
         what: `port ${port.port}/${port.protocol}`,
-        held: clashingPlaces(port).map((each) => `port ${each}`),
+        held: ends ? [] : clashingPlaces(port).map((each) => `port ${each}`),
         needed: takenPlaces(port).map((each) => `port ${each}`),
       })),
-      ...addresses.map((each) => {
-        const keys = [`address ${each}`];
-        return { what: `the address ${each}`, held: keys, needed: keys };
-      }),
+      ...addresses.map((each) => ({
+        what: `the address ${each}`,
+        held: ends ? [] : [`address ${each}`],
+        needed: [`address ${each}`],
+      })),
     ];
     return [...named, ...places].map((each) => ({ service, ...each }));
   }).concat(later);

@@ -186,7 +186,8 @@ export async function requireUnclaimed(
   const pauses = createPauses(1);
   for (const { service, what, held, needed } of claims) {
     await pauses.after(1);
-    if (held.every((each) => claimants.get(each)?.has(key.name) === true)) continue;
+    const isOwn = (each: string) => claimants.get(each)?.has(key.name) === true;
+    if (held.length > 0 && held.every(isOwn)) continue;
     for (const stack of new Set(needed.flatMap((each) => [...claimants.get(each) ?? []]))) {
       const labels = { [COMPOSE_LABELS.project]: stack };
       const whose = await anothers(key, labels, facts, claimant);

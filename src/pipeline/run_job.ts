@@ -34,6 +34,7 @@ import { type JobParts, partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
 import { endingBy } from "./owner/end_others_runs.ts";
 import { saidBy } from "./owner/own_things.ts";
+import { requireServiceFree } from "./owner/require_free.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownersElsewhere } from "./owner_elsewhere.ts";
 import { jobCredentials } from "./stack_owner.ts";
@@ -184,6 +185,7 @@ function createRun(
     for (const name of new Set([key.name, ...spec.stopServices.map(({ project }) => project)])) {
       await requireStartable(parts, { ...key, name }, { needsFiles: true }, within);
     }
+    if (found.swarm === undefined) await requireServiceFree(parts, key, found.service, within);
     return await withOwnStops(parts, work, spec, within).then(() => files);
   };
   const { clock, log } = parts;

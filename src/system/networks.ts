@@ -70,3 +70,18 @@ export function addressIn(text: string): string | undefined {
 export function isAddress6(text: string): boolean {
   return isIP(text) === 6;
 }
+
+/**
+ * The one spelling of an address that has several, as the engine compares them: `::1` for `0:0::1`, `127.0.0.1`
+ * for `::ffff:127.0.0.1`. `undefined` for what is none to the engine: a name, an address with brackets or a zone,
+ * an IPv4 address with fewer or longer parts.
+ */
+export function spelledOnce(text: string): string | undefined {
+  const family = isIP(text);
+  if (family !== 6) return family === 4 ? text : undefined;
+  const spelled = URL.parse(`http://[${text}]`)?.hostname.slice(1, -1);
+  const mapped = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(spelled ?? "");
+  if (mapped === null) return spelled;
+  const halves = mapped.slice(1).map((each) => Number.parseInt(each, 16));
+  return halves.flatMap((each) => [each >> 8, each & 255]).join(".");
+}

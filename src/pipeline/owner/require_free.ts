@@ -22,9 +22,40 @@ export async function requireFree(
   signal: AbortSignal,
 ): Promise<void> {
   await requireNoClash(parts, release, now, signal);
-  const claims = stackClaims(release);
+  await requireNotClaimed(
+    parts,
+    release,
+    { owner, discovered, claims: stackClaims(release) },
+    signal,
+  );
+}
+
+/**
+ * Finds what another owner's stack claims of what a service of a recorded release needs, before its container is
+ * started on its own, as for a run of its job. Asks nothing of a stack without a good release. Throws `conflict`.
+ */
+export async function requireServiceFree(
+  parts: PipelineParts,
+  key: StackKey,
+  service: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const recorded = parts.ledger.current(key);
+  if (recorded === undefined) return;
+  const release = parts.ledger.open(recorded);
+  const claims = stackClaims(release).filter((each) => each.service === service);
+  await requireNotClaimed(parts, release, { claims }, signal);
+}
+
+async function requireNotClaimed(
+  parts: PipelineParts,
+  { key, configuration, revision }: Release,
+  { owner, discovered, claims }: Pick<AskingRelease, "owner" | "discovered"> & {
+    readonly claims: ReturnType<typeof stackClaims>;
+  },
+  signal: AbortSignal,
+): Promise<void> {
   if (claims.length === 0) return;
-  const { key, configuration, revision } = release;
   const of = { key, revision, ...(configuration && { configuration }) };
   const claimants = await claimantsOf(parts.ledger, key, claims);
   const { claimant, facts } = askerOf(parts, { ...of, owner, discovered }, signal);

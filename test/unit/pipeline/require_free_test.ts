@@ -8,7 +8,7 @@ import {
   stackKey,
 } from "../../../src/model/mod.ts";
 import type { Intent } from "../../../src/record/ledger.ts";
-import { requireFree } from "../../../src/pipeline/owner/require_free.ts";
+import { requireFree, requireServiceFree } from "../../../src/pipeline/owner/require_free.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
@@ -53,6 +53,7 @@ const port = (published: string, host_ip = "") => ({
 });
 const named = (name: string) => ({ container_name: name });
 const at = (ipv4_address: string) => ({ networks: { net: { ipv4_address } } });
+const at6 = (ipv6_address: string) => ({ networks: { net: { ipv6_address } } });
 
 /** A ledger, and what asks it whether a release of `evil` may have its containers made. */
 function setUp() {
@@ -90,7 +91,9 @@ function setUp() {
     const observed = { containers: [] } as unknown as ObservedStack;
     return requireFree(parts, release, { plan, observed, owner }, new AbortController().signal);
   };
-  return { ledger, begin, deploy, ask, opened: () => opened };
+  const start = (key: StackKey, service: string) =>
+    requireServiceFree(parts, key, service, new AbortController().signal);
+  return { ledger, begin, deploy, ask, start, opened: () => opened };
 }
 
 describe("requireFree()", () => {
@@ -114,8 +117,13 @@ describe("requireFree()", () => {
     ["another port", port("80"), port("81"), false],
     ["a port of a service without containers", { ...port("80"), scale: 0 }, port("80"), false],
     ["a port of a job", { ...port("80"), autostart: false }, port("80"), false],
+    ["a port, to a job,", port("80"), { ...port("80"), autostart: false }, true],
+    ["a port in another spelling", port("80", "::1"), port("80", "0:0:0::1"), true],
+    ["a port in IPv6 form", port("80", "127.0.0.1"), port("80", "::ffff:127.0.0.1"), true],
+    ["a port at a name", port("80", "127.0.0.1"), port("80", "localhost"), true],
     ["an address", at("10.1.1.1"), at("10.1.1.1"), true],
     ["another address", at("10.1.1.1"), at("10.1.1.2"), false],
+    ["an address in another spelling", at6("fd12::11"), at6("FD12:0:0::0011"), true],
   ];
   for (const [what, theirs, wanted, isRefused] of cases) {
     it(`${isRefused ? "refuses" : "gives"} ${what} that another owner's stack claims`, async () => {
@@ -151,6 +159,18 @@ describe("requireFree()", () => {
     deploy({ web: port("80", "127.0.0.1") }, EVIL, THEIRS);
     await ask({ web: { ...port("80", "127.0.0.1"), labels: { v: "2" } } });
     await assert.rejects(ask({ web: port("80") }), { code: "conflict" });
+  });
+
+  it("lets no job start with what another owner's stack claims since the job was deployed", async () => {
+    const { deploy, start } = setUp();
+    const job = { ...port("80"), autostart: false };
+    deploy({ web: {}, job }, EVIL, THEIRS);
+    await start(EVIL, "job");
+    await start(SHOP, "web");
+    deploy({ web: port("80"), job: { ...port("80"), autostart: false } });
+    await start(SHOP, "job");
+    await start(EVIL, "web");
+    await assert.rejects(start(EVIL, "job"), { code: "conflict", message: /is stack shop's/ });
   });
 
   it("counts nothing of a stack that a person stopped, or that was removed", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { firstInCommon } from "../../../src/system/mod.ts";
+import { firstInCommon, spelledOnce } from "../../../src/system/mod.ts";
 
 describe("firstInCommon()", () => {
   for (
@@ -43,4 +43,27 @@ describe("firstInCommon()", () => {
       Array.from({ length: 2000 }, (_, at) => `${first}.${at >> 8}.${at & 255}.0/24`);
     assert.equal(firstInCommon(many(10), many(11)), undefined);
   });
+});
+
+describe("spelledOnce()", () => {
+  for (
+    const [text, spelled] of [
+      ["127.0.0.1", "127.0.0.1"],
+      ["0:0:0:0:0:0:0:1", "::1"],
+      ["FD12:3456:0:0::0011", "fd12:3456::11"],
+      ["::ffff:127.0.0.1", "127.0.0.1"],
+      ["::FFFF:7f00:1", "127.0.0.1"],
+      ["::ffff:0:0", "0.0.0.0"],
+      ["0::0", "::"],
+      // The engine publishes at all addresses for these.
+      ["", undefined],
+      ["localhost", undefined],
+      ["127.1", undefined],
+      ["0127.0.0.1", undefined],
+      ["[::1]", undefined],
+      ["::1%lo", undefined],
+    ] as const
+  ) {
+    it(`is ${spelled} for ${JSON.stringify(text)}`, () => assert.equal(spelledOnce(text), spelled));
+  }
 });
