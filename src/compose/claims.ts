@@ -1,6 +1,7 @@
 import {
   COMPOSE_LABELS,
   type ComposeModel,
+  type HostPort,
   isOurs,
   type ObservedContainer,
   withoutEnd,
@@ -28,6 +29,21 @@ export function claimsOf(model: ComposeModel, name: string): Claims {
     hostNetwork: textAt(service, "network_mode") === "host",
     writes: writtenBy(model, service),
   };
+}
+
+/**
+ * The ports of the host out of which the engine chooses one for each container of a service: ranges with more than
+ * one, of which none has more than a deployed project may have.
+ */
+export function rangesOf(model: ComposeModel, name: string): HostPort[][] {
+  return objectsAt(serviceOf(model, name), "ports").flatMap((port) => {
+    const [, first, last] = /^(\d{1,5})-(\d{1,5})$/.exec(String(port["published"] ?? "")) ?? [];
+    const length = Number(last) - Number(first) + 1;
+    if (!(length > 1)) return [];
+    const [address, protocol] = [textAt(port, "host_ip"), textAt(port, "protocol") || "tcp"];
+    const at = (_: unknown, index: number) => ({ address, port: Number(first) + index, protocol });
+    return [Array.from({ length }, at)];
+  });
 }
 
 function addressesOf(model: ComposeModel, service: JsonObject): string[] {

@@ -8,7 +8,7 @@ import {
 } from "../model/mod.ts";
 import { replicasOf } from "./expectation.ts";
 import { beyondBounds } from "./model_bounds.ts";
-import { isObject, type JsonObject, labelsOf, objectAt, servicesOf } from "./model.ts";
+import { isObject, type JsonObject, labelsOf, objectAt, objectsAt, servicesOf } from "./model.ts";
 import { RESOURCE_KINDS, resourceUses } from "./resource_uses.ts";
 import { volumesFrom } from "./volumes_from.ts";
 
@@ -83,6 +83,8 @@ export function tooLargeProject(
       ? (1 + Math.max(replicas, tasksOfRun(service))) * lengthOf(service)
       : replicas * (lengths.get(name) ?? 0);
   }
+  const ranges = tooLongRanges(services);
+  if (ranges !== undefined) return ranges;
   if (containers > MOST_CONTAINERS) {
     return `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`;
   }
@@ -170,6 +172,26 @@ function unclearPort(exposed: unknown): string | undefined {
   if (!Array.isArray(exposed)) return undefined;
   const unclear = exposed.map(String).find((each) => portsIn(each) === undefined);
   return unclear === undefined ? undefined : clip(unclear, 100);
+}
+
+/** Ports of the host in ranges, out of which the engine chooses; other stacks are asked about each of them. */
+const MOST_IN_RANGES = 4096;
+
+function tooLongRanges(services: readonly (readonly [string, JsonObject])[]): string | undefined {
+  let sum = 0;
+  for (const [name, service] of services) {
+    for (const { published } of objectsAt(service, "ports")) {
+      const range = String(published ?? "");
+      if (!range.includes("-")) continue;
+      sum += portsIn(range) ?? Infinity;
+      if (sum <= MOST_IN_RANGES) continue;
+      return `service ${name}: ports: with ${
+        JSON.stringify(clip(range, 100))
+      }, ranges of the host's ports ` +
+        `have no number up to ${MOST_IN_RANGES}, which is the most for all services`;
+    }
+  }
+  return undefined;
 }
 
 function exposedPorts({ expose }: JsonObject): number {

@@ -1,5 +1,5 @@
 import type { Release } from "../model/mod.ts";
-import { claimsOf } from "./claims.ts";
+import { claimsOf, rangesOf } from "./claims.ts";
 import { clashingPlaces, takenPlaces } from "./clashing.ts";
 
 /** A claim of a service to something that only one stack of an engine can have, for comparing releases. */
@@ -40,6 +40,12 @@ export function stackClaims(
         what: `port ${port.port}/${port.protocol}`,
         held: ends ? [] : clashingPlaces(port).map((each) => `port ${each}`),
         needed: takenPlaces(port).map((each) => `port ${each}`),
+      })),
+      // The engine chooses one that is free when a container starts, which may be another stack's.
+      ...rangesOf(model, service).map((ports) => ({
+        what: `one of the ports ${ports[0]?.port}-${ports.at(-1)?.port}/${ports[0]?.protocol}`,
+        held: [],
+        needed: ports.flatMap(takenPlaces).map((each) => `port ${each}`),
       })),
       ...addresses.map((each) => ({
         what: `the address ${each}`,

@@ -109,6 +109,18 @@ describe("tooLargeProject()", () => {
     const job = { services: { job: { ...service, labels, deploy: { replicas: 1 } } } };
     assert.match(tooLargeProject(job, { isStack: true }) ?? "", /^an engine would list/);
   });
+
+  it("refuses ranges of published ports that are long together, or none, and takes others", () => {
+    const published = (...all: string[]) =>
+      of({ ports: all.map((published) => ({ target: 80, published })) });
+    for (
+      const all of [["1-65535"], ["1-4096", "9-9"], ["9-8"], ["a-b"], ["80-"], ["1-99999999999"]]
+    ) {
+      assert.match(published(...all) ?? "", /^service s0: ports: with ".*", ranges of the host's/);
+    }
+    assert.equal(published("", "80", "1-4095", "9-9"), undefined);
+  });
+
   it("refuses ports to expose that are none, and takes those that are", () => {
     const ranges = ["1-99999999", "0-4294967295", "5-4", "70000", "1e9", "", "a", "1-2-3", "-1"];
     for (const each of ranges) {
