@@ -233,6 +233,7 @@ function parts(
     source: plainSource(source, sops),
     encrypted: createEncryptedFiles({ source, sops, files, digest }),
     rendered: new RenderedModels(),
+    imagesAhead: new Map(),
     handedOver: (key) => handedOverWith(made.ledger, key),
     turns,
     files,

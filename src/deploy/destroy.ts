@@ -40,7 +40,7 @@ export interface Destroy {
   /** Ids of images needed besides those of the containers: for hooks, and mounted ones. */
   readonly recordedImages?: readonly string[];
   /** Images that are needed although no container uses them; none by default. */
-  readonly keptImages?: ReadonlySet<string>;
+  readonly keptImages?: Pick<ReadonlySet<string>, "has">;
   /** See {@link removeUnusedImages}. */
   readonly ownNames?: ReadonlySet<string>;
   /** Told why images stay: what is refused about images keeps no stack from being removed. */

@@ -92,7 +92,10 @@ interface ProjectParts extends LockParts {
     signal: AbortSignal,
   ) => Promise<"done" | "moved">;
   /** Images that other stacks than `key` need although no container uses them. */
-  readonly keptImages: (key: StackKey, signal: AbortSignal) => Promise<ReadonlySet<string>>;
+  readonly keptImages: (
+    key: StackKey,
+    signal: AbortSignal,
+  ) => Promise<NonNullable<Destroy["keptImages"]>>;
   /** Why things of `key` that no release of it tells of stay: releases of other stacks define or name them. */
   readonly keptNames: (key: StackKey) => Promise<NonNullable<Destroy["whyKept"]>>;
 }

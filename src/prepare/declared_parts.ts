@@ -134,11 +134,11 @@ function requireFew(
   all: readonly unknown[],
   what: string,
   why: string,
-  most: number,
+  limit: number,
 ) {
-  if (all.length <= most) return;
+  if (all.length <= limit) return;
   throw errors.config_invalid(
-    `deployment ${stack}: ${all.length} ${what} of its compose files ${why}, the most is ${most}`,
+    `deployment ${stack}: ${all.length} ${what} of its compose files ${why}, the most is ${limit}`,
   );
 }
 

@@ -25,6 +25,11 @@ export interface PrepareParts {
   /** Engine for reading images, networks and volumes; only images are changed. */
   readonly host: Host;
   readonly rendered: RenderedModels;
+  /**
+   * Ids of images that what is prepared may use, by stack: no record counts them before it is deployed, and
+   * who prunes or removes another stack leaves them. Whoever holds the stack's lock ends that.
+   */
+  readonly imagesAhead: Map<string, Set<string>>;
   /** Digests with this installation's key: they cover secrets and appear in labels, or are shown. */
   readonly key: { digest(text: string): string; shown(key: StackKey, text: string): string };
   readonly secrets: ExternalSecrets;

@@ -26,6 +26,7 @@ import {
   type ReleaseService,
 } from "../model/mod.ts";
 import { NO_IMAGE, type PresentImages, presentImages, requireShortList } from "./short_list.ts";
+import { noteAhead } from "./images_ahead.ts";
 import { cacheNamespace } from "./cache_namespace.ts";
 import { buildsFor, type BuiltImage, imagesBuilt, stayingFor } from "./builds_for.ts";
 import type { WantedImages } from "./wanted_images.ts";
@@ -127,6 +128,7 @@ export async function prepareImages(
   const names = needed.map(({ name }) => name);
   await requireExternals(parts.host.engine, prepared.release.model, names, signal);
   const from = await whereFrom(parts, prepared.release, { plan, observed, needed }, signal);
+  noteAhead(parts, target, [...from.present.values()].map(({ id }) => id));
   const { engine } = parts.host;
   const running = imagesByService(observed);
   const earlier = earlierImages(plan, needed, { ...ran, running });
@@ -211,6 +213,7 @@ async function fetchImages(
   await pullSideImages(parts, release, wanted(target, prepared, needed), signal);
   const fetched = imagesFetched(release.model, needed);
   const ids = await knownImages(engine, fetched, { known: stay, present }, signal);
+  noteAhead(parts, target, Object.values(ids));
   await images.keep(Object.values(ids), signal);
   return ids;
 }

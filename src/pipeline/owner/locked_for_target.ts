@@ -43,7 +43,8 @@ export async function lockedForTarget<T>(
         const recorded = recordedOwner(ledger, key);
         refuseStranger(parts, target, recorded);
         const owners = [wantedOwner(target), recorded, recorded?.contested];
-        return whileOwned(parts, { keys: [key], owners }, work, signal);
+        return whileOwned(parts, { keys: [key], owners }, work, signal)
+          .finally(() => parts.imagesAhead.delete(name));
       },
       within,
       target.configuration.source.name,

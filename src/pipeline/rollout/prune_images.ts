@@ -46,9 +46,9 @@ export async function pruneImages(
       .filter((id) => ids.has(id) && !now.has(id) && !running.has(id));
     if (candidates.length === 0) return;
     const retention = { retention: options.imageRetention };
-    const kept = await neededImages(ledger, present, retention, signal);
-    const goes = candidates.filter((id) => !kept.has(id));
     const own = await ownNames(parts, key, good, signal);
+    const kept = orAhead(parts, key, await neededImages(ledger, present, retention, signal));
+    const goes = candidates.filter((id) => !kept.has(id));
     await removeUnusedImages(engine, { key, images: goes, ownNames: own }, signal);
   } catch (error) {
     signal.throwIfAborted();
@@ -84,15 +84,31 @@ async function ownNames(
   return names;
 }
 
+/** What says which images stay. */
+type ImagesParts = Pick<PipelineParts, "ledger" | "host" | "options" | "imagesAhead">;
+
 /** The images that all stacks but `key` need, to remove that with its own. Throws as the engine does. */
 export async function imagesOfOthers(
-  { ledger, host: { engine }, options }: Pick<PipelineParts, "ledger" | "host" | "options">,
+  parts: ImagesParts,
   key: StackKey,
   signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
+): Promise<NonNullable<Destroy["keptImages"]>> {
+  const { ledger, host: { engine }, options } = parts;
   const present = await engine.listImages(signal);
   const which = { retention: options.imageRetention, but: key };
-  return await neededImages(ledger, present, which, signal);
+  return orAhead(parts, key, await neededImages(ledger, present, which, signal));
+}
+
+/** Needed images, with those that other stacks' preparations may use whenever that is asked. */
+function orAhead(
+  { imagesAhead }: Pick<PipelineParts, "imagesAhead">,
+  key: StackKey,
+  needed: ReadonlySet<string>,
+): NonNullable<Destroy["keptImages"]> {
+  const own = formatStackKey(key);
+  const isAhead = (id: string) =>
+    [...imagesAhead].some(([stack, ids]) => stack !== own && ids.has(id));
+  return { has: (id) => needed.has(id) || isAhead(id) };
 }
 
 /**
@@ -101,7 +117,7 @@ export async function imagesOfOthers(
  * swarm stacks stay, as other nodes keep theirs, too. Throws what the engine throws.
  */
 export async function imagesToRemove(
-  parts: Pick<PipelineParts, "ledger" | "host" | "options">,
+  parts: ImagesParts,
   key: StackKey,
   signal: AbortSignal,
 ): Promise<Pick<Destroy, "recordedImages" | "keptImages" | "ownNames">> {

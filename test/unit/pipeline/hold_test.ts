@@ -139,6 +139,7 @@ function createShop(directory: string) {
     },
     trees: { collect: unused },
     rendered: new RenderedModels(),
+    imagesAhead: new Map(),
     turns: createTurns(clock),
     handedOver: () => new Set(),
     encrypted: {

@@ -30,7 +30,8 @@ function createHouse() {
     ledger.owners.settle(key, A);
   }
   const stackLock = createWatchedLock();
-  const parts = { ledger, stackLock, clock, log } as unknown as PipelineParts;
+  const imagesAhead = new Map<string, Set<string>>();
+  const parts = { ledger, stackLock, clock, log, imagesAhead } as unknown as PipelineParts;
   const told: string[] = [];
   /** Work that does not end by itself; resolves to what ended it. */
   const endless = (key: StackKey, owner: StackOwner, isDone: Promise<unknown>) =>
@@ -58,12 +59,26 @@ function createHouse() {
     const nothing = { before: () => Promise.resolve(), work: () => Promise.resolve() };
     return lockedForTarget(parts, target, { ...nothing, ...how }, signal);
   };
-  return { ledger, alias, stackLock, endless, deploy, clock, log, told };
+  return { ledger, alias, stackLock, endless, deploy, clock, log, told, imagesAhead };
 }
 
 type House = ReturnType<typeof createHouse>;
 
 describe("lockedForTarget()", () => {
+  it("ends what the work has noted of images ahead, also where it fails", async () => {
+    const { deploy, imagesAhead } = createHouse();
+    for (const fails of [false, true]) {
+      let had = 0;
+      const work = () => {
+        imagesAhead.set(formatStackKey(KEY), new Set(["sha256:a"]));
+        had = imagesAhead.size;
+        return fails ? Promise.reject(new Error("failed")) : Promise.resolve();
+      };
+      await deploy(KEY, A, { work }).catch(() => {});
+      assert.deepEqual([had, imagesAhead.size], [1, 0]);
+    }
+  });
+
   it("ends former owners' work alone, by whichever context of the engine", async () => {
     const { ledger, alias, endless, deploy } = createHouse();
     const end = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ describe("prepareImages()", () => {
     const engine = {
       imageId: (image: string) => Promise.resolve(`id of ${image}`),
       imageLabels: () => Promise.resolve({ "stackwright.job.run": "1" }),
-      imageListed: () => Promise.resolve({ id: "", labels: 0, all: 0 }),
+      imageListed: () => Promise.resolve({ id: "sha256:there", labels: 0, all: 0 }),
       findNetworks: () => Promise.resolve([]),
       findVolumes: () => Promise.resolve([]),
       inspectContainer: () => Promise.resolve(undefined),
@@ -34,7 +34,9 @@ describe("prepareImages()", () => {
     const prepared = { release: { key, model, services, invocation }, tree: "/t", rendered: model };
     const deployment = { timeoutSeconds: 1, forceImagePull, build: { args: {} } };
     const plan = { services: [{ name: "web", action: "create" }] };
-    const parts = { host: { engine, images }, key: { digest: (text: string) => text } };
+    const imagesAhead = new Map<string, Set<string>>();
+    const digest = (text: string) => text;
+    const parts = { host: { engine, images }, key: { digest }, imagesAhead };
     const source = { name: "h/o/r" };
     const place = { configuration: { source }, revision: { source } };
     await prepareImages(
@@ -46,6 +48,7 @@ describe("prepareImages()", () => {
       { plan, observed: { containers: [] } } as unknown as Parameters<typeof prepareImages>[3],
       signal,
     );
+    return imagesAhead;
   };
   const fetched = { ...UNTOUCHED_IMAGES, build: () => Promise.resolve({}) };
 
@@ -54,6 +57,11 @@ describe("prepareImages()", () => {
     await assert.rejects(prepare(UNTOUCHED_IMAGES, {}), TELLING);
     const never = { definition: { pull_policy: "never" }, forceImagePull: true };
     await assert.rejects(prepare(UNTOUCHED_IMAGES, never), TELLING);
+  });
+
+  it("notes what it found and fetched, before it builds", async () => {
+    const noted = await prepare(UNTOUCHED_IMAGES, { forceImagePull: true });
+    assert.deepEqual(noted, new Map([["default/shop", new Set(["sha256:there", "id of hook"])]]));
   });
 
   it("plans a hook whose image the release pulls or builds, whatever has its name now", async () => {
