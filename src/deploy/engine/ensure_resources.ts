@@ -45,6 +45,8 @@ export async function ensureResources(
   const newVolumes = without(volumes, await engine.findVolumes(volumes.map(nameOf), signal));
   requireNone("network", newNetworks);
   requireNone("volume", newVolumes);
+  // What is missing may be what another owner's stack defines since the plan.
+  if (newNetworks.length + newVolumes.length > 0) await changes.requireAllowed?.(signal);
   const rolled = joinedBy(services.filter((each) => askedOrder(each) === "start-first"));
   const networksMade: string[] = [];
   try {
@@ -65,7 +67,7 @@ export async function ensureResources(
     await engine.makeVolume(body, signal);
     tell(`Volume ${name} Created`);
   }
-  // Asked last: the engine returns an existing volume of the same name, which another stack may have
+  // Asked last, too: the engine returns an existing volume of the same name, which another stack may have
   // made since the plan, and both would write to the same data. And while images were built, a slot was
   // awaited or another release failed, a container may have put a link in the way of a mount.
   await changes.requireAllowed?.(signal);
