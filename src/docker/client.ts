@@ -12,7 +12,8 @@ import {
   type EngineEnvironment,
   parseEndpoint,
 } from "./endpoint.ts";
-import type { Engine, EngineInfo, LabelFilter } from "./engine.ts";
+import { engineInfo } from "./engine_info.ts";
+import type { Engine, LabelFilter } from "./engine.ts";
 import { containerEvents } from "./events.ts";
 import { fileHas } from "./file_text.ts";
 import { sharingLists } from "./filters.ts";
@@ -21,8 +22,7 @@ import { resourceCalls } from "./resources.ts";
 import { swarmCalls } from "./swarm_calls.ts";
 import { SshForward } from "./ssh_forward.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
-import { asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
-import { asName } from "./told.ts";
+import { asNumber, asRecord } from "./json.ts";
 
 interface EngineOptions
   extends
@@ -161,28 +161,4 @@ async function act(
   const waits = "waits" in action ? action.waits ?? LONGEST_GRACE_SECONDS : 0;
   const limitMs = CALL_LIMIT_MS + waits * 1000;
   await api.send({ method: "POST", path, query, json, limitMs, actsOn: action.id }, signal);
-}
-
-/** The engine's facts about itself, with the agreed API version. */
-async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineInfo> {
-  const info = asRecord(await api.json({ method: "GET", path: "/info", isBeside: true }, signal));
-  const swarm = asRecord(info["Swarm"]);
-  const { version, apiVersion } = await api.version(signal);
-  return {
-    id: asName(info["ID"]),
-    cluster: asName(asRecord(swarm["Cluster"])["ID"]),
-    hostname: asName(info["Name"]),
-    version,
-    apiVersion,
-    swarm: swarmRole(swarm),
-    keepsUnnamed: !JSON.stringify(info["DriverStatus"] ?? []).includes("io.containerd.snapshotter"),
-  };
-}
-
-/** The engine's role: a manager can change the swarm now, unlike a pending or locked one. */
-function swarmRole(swarm: JsonRecord): EngineInfo["swarm"] {
-  const state = asText(swarm["LocalNodeState"]);
-  if (state === "" || state === "inactive") return "inactive";
-  if (state !== "active") return "other";
-  return swarm["ControlAvailable"] === true ? "manager" : "worker";
 }

@@ -34,11 +34,13 @@ const LISTINGS: Readonly<Record<string, Listing>> = {
 async function listed(
   list: Listing,
   label: string,
-  { containers = CONTAINERS, value, images = {} }: {
+  { containers = CONTAINERS, value, images = {}, store = "overlay2" }: {
+    /** How the engine stores images. */
+    readonly store?: string;
     readonly containers?: readonly object[];
-    readonly value?: string;
-    /** Labels of images by their ids. */
-    readonly images?: Readonly<Record<string, object>>;
+    readonly value?: string | undefined;
+    /** Labels of images by their ids; `null` for one that is gone, and a text for one that is refused. */
+    readonly images?: Readonly<Record<string, object | string | null>>;
   } = {},
 ) {
   const asked: string[] = [];
@@ -47,8 +49,11 @@ async function listed(
     request({ path }) {
       if (path === "/version") return answer({ ApiVersion: "1.45", Version: "26.1" });
       const [, id] = /\/images\/(.+)\/json$/.exec(path) ?? [];
+      if (path === "/v1.45/info") return answer({ DriverStatus: [["driver-type", store]] });
       if (id === undefined) return answer(containers);
       asked.push(id);
+      if (typeof images[id] === "string") return answer({ message: images[id] }, 500);
+      if (images[id] === null) return answer({ message: "No such image" }, 404);
       return answer({ Id: id, Config: { Labels: images[id] } });
     },
     close() {},
@@ -72,12 +77,12 @@ const CONTAINERS = [
   { Id: "4", Names: ["/debug"], Labels: INHERITED },
 ];
 
-function answer(value: unknown) {
+function answer(value: unknown, status = 200) {
   async function* body() {
     await Promise.resolve();
     yield new TextEncoder().encode(JSON.stringify(value));
   }
-  return Promise.resolve({ status: 200, headers: {}, body: body(), discard() {} });
+  return Promise.resolve({ status, headers: {}, body: body(), discard() {} });
 }
 
 for (const [how, list] of Object.entries(LISTINGS)) {
@@ -86,11 +91,46 @@ for (const [how, list] of Object.entries(LISTINGS)) {
       assert.deepEqual([...await listed(list, PROJECT)], ["shop-web-1", "shop-db-1"]);
     });
 
+    const one = (name: string, ImageID: string, Labels: object) => (
+      { Id: name, Names: [`/${name}`], ImageID, Labels }
+    );
+
+    it("of a project, and of all, are nothing of an image that is gone and that their labels do not name", async () => {
+      const made = { ...PLACE, "com.docker.compose.image": "web" };
+      const containers = [
+        one("shop-web-1", "web", made),
+        one("mine", "gone", made),
+        one("shop-new-1", "gone", { ...made, "com.docker.compose.image": "gone" }),
+        one("shop-old-1", "gone", PLACE),
+      ];
+      for (const value of ["shop", undefined]) {
+        const images = { gone: null };
+        assert.deepEqual([...await listed(list, PROJECT, { containers, value, images })], [
+          "shop-web-1",
+          "shop-new-1",
+          "shop-old-1",
+        ]);
+        // There, images go with their last names, and have other ids than containers tell.
+        const store = "io.containerd.snapshotter.v1";
+        const all = await listed(list, PROJECT, { containers, value, images, store });
+        assert.equal(all.length, containers.length);
+      }
+    });
+
+    it("of all are told where the engine says nothing of an image, or too many would be asked of", async () => {
+      const made = { ...PLACE, "com.docker.compose.image": "web" };
+      const images = { bad: "no", committed: made };
+      const few = [one("b", "bad", made), one("c", "committed", made)];
+      assert.deepEqual([...await listed(list, PROJECT, { containers: few, images })], ["b"]);
+      const asking = listed(list, PROJECT, { containers: few, value: "shop", images });
+      await assert.rejects(asking, { code: "engine_refused" });
+      const many = Array.from({ length: 60 }, (_, at) => one(`c${at}`, `i${at}`, made));
+      const told = await listed(list, PROJECT, { containers: [...many, ...few], images });
+      assert.deepEqual([told.length, told.asked.length], [62, 50]);
+    });
+
     it("of a compose project are nothing of an image that has all its labels, as one that was committed", async () => {
       const made = { ...PLACE, "com.docker.compose.image": "web" };
-      const one = (name: string, ImageID: string, Labels: object) => (
-        { Id: name, Names: [`/${name}`], ImageID, Labels }
-      );
       const containers = [
         one("shop-web-1", "web", made),
         one("debug", "committed", { ...made, rev: "1" }),
@@ -101,23 +141,22 @@ for (const [how, list] of Object.entries(LISTINGS)) {
         one("shop-content-1", "index", { ...made, "com.docker.compose.image": "content" }),
       ];
       const images = { committed: made, hub: PLACE, old: {}, index: made };
-      const found = await listed(list, PROJECT, { containers, value: "shop", images });
-      assert.deepEqual([...found], [
-        "shop-web-1",
-        "shop-hub-1",
-        "shop-old-1",
-        "shop-new-1",
-        "shop-content-1",
-      ]);
-      assert.deepEqual(found.asked, ["committed", "hub", "old", "index"]);
+      for (const value of ["shop", undefined]) {
+        const found = await listed(list, PROJECT, { containers, value, images });
+        assert.deepEqual([...found], [
+          "shop-web-1",
+          "shop-hub-1",
+          "shop-old-1",
+          "shop-new-1",
+          "shop-content-1",
+        ]);
+        assert.deepEqual(found.asked, ["committed", "hub", "old", "index"]);
+      }
     });
 
     it("with a job's label are nothing of an image that was committed from a job's container", async () => {
       const job = "stackwright.job.enabled";
       const made = { ...PLACE, [job]: "true", "com.docker.compose.image": "web" };
-      const one = (name: string, ImageID: string, Labels: object) => (
-        { Id: name, Names: [`/${name}`], ImageID, Labels }
-      );
       const containers = [
         one("shop-backup-1", "web", made),
         one("mine", "committed", made),
