@@ -1,6 +1,6 @@
 import type { Growth } from "./growth_watch.ts";
 import type { Limits } from "./limits.ts";
-import type { SharedMemory } from "./memory_watch.ts";
+import type { MemoryShare } from "./memory_watch.ts";
 
 /** Characters of standard error that are kept of any program, counted from its end. */
 export const LONGEST_SAID: number = 256 * 1024;
@@ -41,8 +41,8 @@ export interface Command extends Limits {
    * standard error the beginning and at least the last {@link LONGEST_SAID} characters.
    */
   readonly keptBytes?: number;
-  /** Memory that the program and others have together; the one with the most is ended where it is too much. */
-  readonly sharedMemory?: SharedMemory;
+  /** Memory that the program and others have together; one of those with the most is ended where it is too much. */
+  readonly sharedMemory?: MemoryShare;
   /** Most bytes that the program may write into a directory; then its process group is killed. */
   readonly mostGrowth?: Growth;
 }

@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+import { count } from "./count.ts";
 import { procTextNow } from "./files_now.ts";
 
 /** Pause between two looks, in milliseconds: within it a program in Go takes a few hundred megabytes. */
@@ -8,30 +9,47 @@ const PAGE_BYTES = 4096;
 /** Generations of children that are looked at: docker starts its plugins. */
 const DEEPEST = 3;
 
+/** Part of a {@link SharedMemory} for the programs of one owner. */
+export interface MemoryShare {
+  /** Notes what a program has now, and what ends it; ends one where that is too much together. */
+  note(end: () => void, bytes: number): void;
+  /** Forgets a program, which has ended or is about to. */
+  leave(end: () => void): void;
+}
+
 /**
- * Memory that several programs may have together. Where they have more, the one with the most is ended:
- * many that each have little would take all of a machine's, and one with little pays for no other.
+ * Memory that several programs may have together. Where they have more, the largest of the owner who has the
+ * most is ended: many that each have little would take all of a machine's, and who has little pays for no other.
  */
 export class SharedMemory {
   readonly #most: number;
   /** Bytes that each has, by what ends it. */
-  readonly #used = new Map<() => void, number>();
+  readonly #used = new Map<() => void, { readonly owner: string; readonly bytes: number }>();
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Notes what a program has now; ends the one with the most where that is too much together. */
-  note(end: () => void, bytes: number): void {
-    this.#used.set(end, bytes);
-    if (this.#used.values().reduce((sum, each) => sum + each, 0) <= this.#most) return;
-    const [[largest] = []] = [...this.#used].sort(([, one], [, other]) => other - one);
-    largest?.();
+  /** The part for programs of an owner. */
+  of(owner: string): MemoryShare {
+    return {
+      note: (end, bytes) => {
+        this.#used.set(end, { owner, bytes });
+        this.#requireRoom();
+      },
+      leave: (end) => void this.#used.delete(end),
+    };
   }
 
-  /** Forgets a program, which has ended or is about to. */
-  leave(end: () => void): void {
-    this.#used.delete(end);
+  #requireRoom(): void {
+    const owners = new Map<string, number>();
+    for (const { owner, bytes } of this.#used.values()) count(owners, owner, bytes);
+    if (owners.values().reduce((sum, each) => sum + each, 0) <= this.#most) return;
+    const ofOwner = ({ owner }: { readonly owner: string }) => owners.get(owner) ?? 0;
+    const [[largest] = []] = [...this.#used].sort(([, one], [, other]) =>
+      ofOwner(other) - ofOwner(one) || other.bytes - one.bytes
+    );
+    largest?.();
   }
 }
 
@@ -45,7 +63,7 @@ export function watchMemory(
   pid: number,
   { mostMemory = Infinity, sharedMemory }: {
     readonly mostMemory?: number;
-    readonly sharedMemory?: SharedMemory;
+    readonly sharedMemory?: MemoryShare;
   },
   onTooMuch: () => void,
 ): () => void {

@@ -156,7 +156,11 @@ export class Git {
     const { mostProcessorSeconds: most } = this.#parts.options;
     const seconds = Math.min(most || Infinity, SMALL_PACK_SECONDS);
     const bounds = { ...this.#bounds(), mostProcessorSeconds: seconds };
-    const { failure } = await this.#run({ ...command, ...bounds }, { args, gitDir }, signal);
+    const { failure } = await this.#run(
+      { ...command, ...bounds },
+      { args, gitDir, by: url.by },
+      signal,
+    );
     if (failure !== undefined) this.#smart?.leave(url);
     return failure === undefined;
   }
@@ -249,7 +253,8 @@ export class Git {
   /** Starts a program that answers questions about one repository. */
   async start(invocation: GitInvocation) {
     const command = gitCommand(await this.#surroundings(), invocation);
-    const bounds = this.#memory.forAnswers(invocation.isLarge === true);
+    const { gitDir = "", isLarge = false } = invocation;
+    const bounds = this.#memory.forAnswers(gitDir, isLarge);
     return this.#parts.commands.start({ ...command, ...bounds });
   }
 
@@ -274,7 +279,7 @@ export class Git {
     const argv: Command["argv"] = [program, ...rest.slice(0, own - 1), ...argsAgain];
     const isRemote = secrets !== undefined;
     return await this.#memory.run({
-      ...{ who: gitDir && by, isRemote, isLarge },
+      ...{ who: by ?? "", isLittle: gitDir === undefined, isRemote, isLarge },
       // A remote on this machine is a program within these bounds, too.
       isShort: ({ failure, stderr }) =>
         failure === "memory" || access?.scheme === "file" && OUT_OF_MEMORY.test(stderr),

@@ -27,7 +27,7 @@ export interface GitInvocation {
   readonly args: readonly string[];
   /** Bare repository that the command works on; absent for commands outside of any. */
   readonly gitDir?: string;
-  /** Whose work it is; where it is not known, that of this repository. */
+  /** Whose work it is; absent where that is not known, and it counts as this repository's. */
   readonly by?: string | undefined;
   readonly workTree?: string;
   readonly indexFile?: string;

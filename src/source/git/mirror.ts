@@ -192,7 +192,7 @@ export class Mirror {
       await this.#exchange.prepare(fresh, signal);
       const id = await this.#fetchFresh(fresh, wanted, signal);
       const args = ["fsck", "--connectivity-only", "--no-dangling", "--no-progress"];
-      const check = await git.local({ args, gitDir: fresh }, signal);
+      const check = await git.local({ args, gitDir: fresh, by: wanted.url.by }, signal);
       if (check.failure !== undefined) {
         // It was just made: nothing but what came can be damaged.
         const failure = check.failure === "corrupt" ? "bad_remote" : check.failure;

@@ -7,11 +7,12 @@ import type { ExportParts, PartJob } from "./export_job.ts";
 /** Lets git write files of one commit, by an index of its own, without ever making a checkout. */
 export async function checkOut(
   { git, files }: ExportParts,
-  { part, paths, hidden, scratch, root }: PartJob,
+  { by, part, paths, hidden, scratch, root }: PartJob,
   signal: AbortSignal,
 ): Promise<void> {
   const where = {
     gitDir: part.repository.mirror.directory,
+    by,
     workTree: join(root, part.prefix),
     indexFile: join(scratch, "index"),
   };

@@ -17,6 +17,8 @@ export interface ExportJob {
   readonly plan: TreePlan;
   /** Directory of the tree the links of the plan lead to. */
   readonly base: string;
+  /** Whose work it is, by which what it takes is counted. */
+  readonly by: string;
   /** Existing, empty directory on the same file system as `base`. */
   readonly scratch: string;
 }

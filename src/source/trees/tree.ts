@@ -63,8 +63,12 @@ async function publishTree(parts: TreeParts, job: TreeJob, signal: AbortSignal):
     const write = (within: AbortSignal) =>
       withRepair(job.place, within, async () => {
         await files.remove(join(scratch, "tree"));
-        const from = base?.directory ?? "";
-        return await exportTree(parts, { tree, plan, base: from, scratch }, within);
+        const { by } = job.expand;
+        return await exportTree(
+          parts,
+          { tree, plan, base: base?.directory ?? "", by, scratch },
+          within,
+        );
       });
     const use = useOf(plan, tree);
     const made = use === undefined ? await write(signal) : await parts.disk.run(

@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
 const MOST = 2048 * MIB;
 
 /** Work that is short of memory until it has `needs` bytes, and the memory that it got each time. */
-function workOf(needs: number, who: string | undefined = "shop") {
+function workOf(needs: number, who = "shop") {
   const got: (number | undefined)[] = [];
   const until = Promise.withResolvers<void>();
   const work = {
@@ -31,29 +31,41 @@ describe("GitMemory.run()", () => {
   it("gives little to what needs no more", async () => {
     const { work, got } = workOf(100 * MIB);
     assert.equal(await new GitMemory(MOST).run(work, NEVER), "done");
-    assert.deepEqual(got, [256]);
+    assert.deepEqual(got, [1024]);
+  });
+
+  it("has what needs no more than is left wait for no turn", async () => {
+    const memory = new GitMemory(MOST);
+    const long = workOf(1500 * MIB, "other");
+    const first = memory.run(long.work, NEVER);
+    await settle();
+    const { work, got } = workOf(300 * MIB);
+    assert.equal(await memory.run(work, NEVER), "done");
+    assert.deepEqual([long.got, got], [[1024, 2048], [1024]]);
+    long.end();
+    await first;
   });
 
   it("gives much to what needs it, to one at a time, and keeps nobody else waiting", async () => {
     const memory = new GitMemory(MOST);
-    const [first, second, local] = [workOf(1024 * MIB), workOf(1024 * MIB), workOf(1024 * MIB)];
+    const [first, second, local] = [workOf(1500 * MIB), workOf(1500 * MIB), workOf(1500 * MIB)];
     const all = [first.work, second.work, { ...local.work, isRemote: false }]
       .map((work) => memory.run(work, NEVER));
     await settle();
-    assert.deepEqual([first.got, second.got, local.got], [[256, 2048], [256], [256, 2048]]);
+    assert.deepEqual([first.got, second.got, local.got], [[1024, 2048], [1024], [1024, 2048]]);
     assert.equal(await memory.run(workOf(1).work, NEVER), "done");
     for (const each of [first, second, local]) each.end();
     assert.deepEqual(await Promise.all(all), ["done", "done", "done"]);
-    assert.deepEqual(second.got, [256, 2048]);
+    assert.deepEqual(second.got, [1024, 2048]);
   });
 
   it("gives much at once to what is known to need it, and never to what has no mirror", async () => {
-    const large = workOf(1024 * MIB);
+    const large = workOf(1500 * MIB);
     large.end();
     assert.equal(await new GitMemory(MOST).run({ ...large.work, isLarge: true }, NEVER), "done");
     assert.deepEqual(large.got, [2048]);
-    const asking = workOf(1024 * MIB);
-    const work = { ...asking.work, who: undefined };
+    const asking = workOf(300 * MIB);
+    const work = { ...asking.work, isLittle: true };
     assert.equal(await new GitMemory(MOST).run(work, NEVER), "short");
     assert.deepEqual(asking.got, [256]);
   });
@@ -95,7 +107,7 @@ describe("a git that has too little memory", () => {
       const invocation = { ...where, args, argsAgain: [...args, "--force"], stdin: "a" };
       const result = await new Git(parts).exporting(invocation, NEVER);
       assert.equal(result.code, 0);
-      assert.deepEqual(started.map(({ mostMemory = 0 }) => mostMemory / MIB), [256, 2048]);
+      assert.deepEqual(started.map(({ mostMemory = 0 }) => mostMemory / MIB), [1024, 2048]);
       assert.deepEqual(started.map(({ argv }) => argv.slice(-2)), [args, ["--stdin", "--force"]]);
       assert.equal(started[1]?.argv.length, (started[0]?.argv.length ?? 0) + 1);
       assert.deepEqual(removed, ["/i.lock"]);
