@@ -56,18 +56,18 @@ export function createLimiter(slots: number, patience?: Patience): Limiter {
  * A limiter that admits at most `most` pieces of work of one source, including those that lent their slots, and of
  * each repository that it deploys what {@link FairPlaces} says. Further work waits outside the queue and delays nobody.
  */
-export function boundByName(limiter: Limiter, most: number): Limiter {
-  const doors = new FairPlaces(() => ({ places: most, mostForFirst: most }));
+export function boundByName(limiter: Limiter, most: number, clock: Clock): Limiter {
+  const doors = new FairPlaces(clock, () => ({ places: most, mostForFirst: most }));
   return {
     async run(work, signal, who) {
       if (who === undefined) return await limiter.run(work, signal);
       const door = [who.source] as const;
       signal.throwIfAborted();
-      if (!doors.take(who, door)) await doors.place(who, door, signal);
+      const leave = doors.take(who, door) ?? await doors.place(who, door, signal);
       try {
         return await limiter.run(work, signal, who);
       } finally {
-        doors.free(who, door);
+        leave();
       }
     },
   };

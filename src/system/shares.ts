@@ -25,7 +25,7 @@ const TIMES_FOR_FIRST = 16;
  * Bounds what waits for somebody else, beside the slots of who waits: whatever takes long gives its slot
  * to others. Each host has as many places as there are slots, which sources of configurations share
  * ({@link FairPlaces}); who gets none waits, without a slot. So no source and no host keeps the places of others,
- * and for eight slots one host has at most twenty. Where all places of all hosts are taken, by as many sources as
+ * and for eight slots one host has at most twenty, and sixteen for those who waited long. Where all places of all hosts are taken, by as many sources as
  * there are, one without any still gets one, as far as its own host has a share for it.
  */
 export class Shares {
@@ -35,10 +35,12 @@ export class Shares {
   constructor(clock: Clock, slots: number) {
     this.#clock = clock;
     const some = Math.max(1, slots);
-    this.#places = new FairPlaces((key) =>
-      key === ALL
-        ? { places: TIMES * some, mostForFirst: TIMES_FOR_FIRST * some }
-        : { places: some, mostForFirst: some }
+    this.#places = new FairPlaces(
+      clock,
+      (key) =>
+        key === ALL
+          ? { places: TIMES * some, mostForFirst: TIMES_FOR_FIRST * some }
+          : { places: some, mostForFirst: some },
     );
   }
 
@@ -55,18 +57,19 @@ export class Shares {
         away++;
         slot.leave();
       };
-      if (this.#places.take(whose, keys)) {
+      let free = this.#places.take(whose, keys);
+      if (free !== undefined) {
         this.#clock.sleep(LENT_AFTER_MS, ended.signal).then(leave, () => {});
       } else {
         leave();
         onWait?.();
-        await this.#places.place(whose, keys, signal);
+        free = await this.#places.place(whose, keys, signal);
       }
       try {
         return await work();
       } finally {
         ended.abort("ended");
-        this.#places.free(whose, keys);
+        free();
         if (isAway && --away === 0) {
           await slot.takeAgain(signal);
           // Another part of the work may have left meanwhile.

@@ -31,7 +31,7 @@ export function createSlots(
 ): EngineSlots {
   const patience = { clock, milliseconds: LONGEST_WAIT_MS };
   return {
-    preparing: boundByName(createLimiter(preparations, patience), preparations),
+    preparing: boundByName(createLimiter(preparations, patience), preparations, clock),
     deploying: createLimiter(deployments, patience),
   };
 }

@@ -11,7 +11,7 @@ const SLOTS = 8;
 function createTown() {
   const clock = createFakeClock();
   const shares = new Shares(clock, SLOTS);
-  const limiter = boundByName(createLimiter(SLOTS), SLOTS);
+  const limiter = boundByName(createLimiter(SLOTS), SLOTS, clock);
   const parts = { meter: noMeter, clock, preparing: limiter, deploying: limiter, shares };
   const town = { clock, asked: [] as string[], most: 0, done: [] as string[], inside: 0 };
   const answers = new Set<() => void>();
@@ -150,7 +150,7 @@ describe("preparing beside remotes that say nothing", () => {
       await pass(all.clock);
       assert.ok(done(name), name);
     }
-    // Four such repositories fill what the source may have: the next one waits for the first that ends.
+    // Four such repositories fill what the source may have: the next one waits for a minute at each.
     for (const name of ["c:worse", "c:worst", "c:last"]) {
       for (let at = 0; at < 10; at++) void all.silent(name, "builder");
       await pass(all.clock);
@@ -160,18 +160,20 @@ describe("preparing beside remotes that say nothing", () => {
     assert.ok(!done("c:late"));
     const began = (name: string) => all.town.asked.filter((each) => each === name).length;
     assert.deepEqual(["c:bad", "c:worse", "c:worst", "c:last"].map(began), [4, 2, 1, 1]);
-    all.answerAll();
-    await pass(all.clock);
+    for (let seconds = 0; seconds < 120; seconds += 5) await pass(all.clock);
     assert.ok(done("c:late"));
+    assert.equal(all.town.most, SLOTS);
   });
 
   it("gives a source that deploys a hundred repositories no more than one that deploys its own", async () => {
     const all = createTown();
     for (let at = 0; at < 100; at++) void all.silent(`c:r${at}`, "builder");
-    await all.clock.advance(60_000);
+    await all.clock.advance(50_000);
     assert.equal(all.town.most, SLOTS);
+    await all.clock.advance(600_000);
+    assert.equal(all.town.most, SLOTS + SLOTS / 2);
     for (let at = 0; at < 100; at++) void all.silent("d", "builder");
-    await all.clock.advance(60_000);
+    await all.clock.advance(600_000);
     assert.equal(all.town.asked.filter((each) => each === "d").length, SLOTS / 2);
   });
 
