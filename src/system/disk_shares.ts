@@ -34,8 +34,9 @@ interface Taken {
 /**
  * The disk as it is shared by work whose size its authors decide, such as fetches. Each begins while there is room
  * beyond the reserve of `requireRoom`, but none knows what the others will write. So the free space is
- * watched while any goes on: where the reserve is touched, or new work finds no room, work of the owner who
- * has written the most is ended, what wrote the most of it first, one at a time.
+ * watched while any goes on: where the reserve is touched, work of the owner who has written the most is ended,
+ * what wrote the most of it first, one at a time. So it is where new work finds no room, of an owner who has more
+ * than that one's would have then, or than each had if all had the same.
  */
 export class DiskShares {
   readonly #files: Pick<Files, "room">;
@@ -77,7 +78,7 @@ export class DiskShares {
     }
   }
 
-  /** Ends work of an owner who has more than the one of `writing`, until there is room for that. */
+  /** Ends work of the owner with the most, where that is too much, until there is room for `writing`. */
   async #makeRoom(writing: Writing, signal: AbortSignal): Promise<void> {
     const { path, owner } = writing;
     for (;;) {
@@ -89,11 +90,14 @@ export class DiskShares {
         continue;
       }
       const all = await this.#taken([...this.#under]);
-      const own = sumOf(all.filter(({ under }) => under.owner === owner));
       const largest = largestOf(all);
+      const owned = (by: string | undefined) =>
+        sumOf(all.filter(({ under }) => under.owner === by));
       const others = all.filter(({ under }) => under.owner !== owner);
+      const owners = new Set([owner, ...others.map(({ under }) => under.owner)]);
+      const share = (sumOf(all) + writing.bytes - short.bytes) / owners.size;
       const isTheirs = largest !== undefined && largest.under.owner !== owner &&
-        sumOf(all.filter(({ under }) => under.owner === largest.under.owner)) > own + writing.bytes;
+        owned(largest.under.owner) > Math.min(owned(owner) + writing.bytes, share);
       // What others have written is not what is missing: their work would be lost for nothing.
       if (!isTheirs || sumOf(others) < short.bytes) throw short.error;
       end(largest, short.error);

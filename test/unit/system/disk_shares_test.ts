@@ -83,6 +83,23 @@ describe("DiskShares", () => {
     assert.equal(await small.end, "small is done");
   });
 
+  it("ends who holds more than an equal share for work that wants more than that one has", async () => {
+    const { shares, written, fetch } = disk();
+    const held = fetch("held", "one");
+    const little = fetch("little", "a third");
+    await Promise.all([held.begun, little.begun]);
+    written.set("held", 5 * GIB);
+    written.set("little", 2 * GIB);
+    const tree = { path: "/data", owner: "another", isNew: false, bytes: 7 * GIB };
+    await shares.run(tree, () => Promise.resolve(), never);
+    assert.match(await held.end, /^held: the disk .* 7168 MiB would be written/);
+    // Whoever has no more than a share keeps it, whatever another one wants.
+    const more = shares.run({ ...tree, bytes: 9 * GIB }, () => Promise.resolve(), never);
+    await assert.rejects(more, { code: "data_dir_unusable" });
+    little.finish();
+    assert.equal(await little.end, "little is done");
+  });
+
   it("counts work that knows its size by that, and what others lack by it", async () => {
     const { shares, written, fetch } = disk();
     const held = fetch("held", "one");
