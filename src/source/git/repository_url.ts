@@ -91,6 +91,7 @@ function remoteUrl(text: string): RepositoryUrl {
   // To a server it may be another repository than the one that has the same name here.
   if (/%2f/i.test(rawPath)) throw refused(text, "its path holds an escaped slash");
   const { host, port } = splitHost(match?.[3] ?? "", text);
+  if (scheme !== "ssh") checkReadAlike(host, rawPath, text);
   const [user = "", password = ""] = splitOnce(match?.[2] ?? "", ":").map((part) =>
     decode(part, text)
   );
@@ -147,6 +148,18 @@ function splitHost(authority: string, text: string): { host: string; port: strin
     throw refused(text, "its port is not valid");
   }
   return { host, port: port === "" ? "" : String(Number(port)) };
+}
+
+/**
+ * Refuses what our client of HTTP reads in another way than git does: it takes a backslash for a slash, and
+ * numbers for addresses. The name is that of what is written, and it may be what neither asks for.
+ */
+function checkReadAlike(host: string, rawPath: string, text: string): void {
+  if (rawPath.includes("\\")) throw refused(text, "its path holds a backslash");
+  if (host.startsWith("[")) return;
+  const read = URL.parse(`http://${host}/`)?.hostname;
+  if (read === undefined) throw refused(text, "its host name is not valid");
+  if (read !== host) throw refused(text, `its host is read as ${read}, so write that`);
 }
 
 function repositoryPath(path: string, text: string): string {

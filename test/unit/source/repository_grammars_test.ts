@@ -43,6 +43,16 @@ const TABLE: readonly [url: string, inConfiguration: boolean, asked: boolean][] 
   [`https://git.example.com${"/r".repeat(51)}`, true, false],
   [`https://git.example.com${"/r".repeat(50)}`, true, true],
   ["https://git.example.com:0/o/r", true, false],
+  // Clients of HTTP read these in another way than git.
+  ["https://git.example.com/o\\..\\r", true, false],
+  ["https://127.0.0.1./o/r", true, false],
+  ["https://0x7f000001/o/r", true, false],
+  ["https://127.1/o/r", true, false],
+  ["https://git.1/o/r", true, false],
+  ["https://127.0.0.1/o/r", true, true],
+  ["https://git.example.com./o/r", true, true],
+  ["https://git_1.example.com/o/r", true, true],
+  ["https://[0:0:0:0:0:0:0:1]/o/r", true, true],
   // These forms are for operators, who name sources in settings and on the command line.
   ["git.example.com:o/r", false, true],
   ["file://localhost/srv/r", false, true],
