@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { open } from "node:fs/promises";
 import { becomeProgram } from "./become_program.ts";
-import type { Command, Commands, Confinement } from "./command.ts";
+import type { Command, CommandResult, Commands, Confinement } from "./command.ts";
 import { confineThread, type Kept, landlockHere } from "./landlock.ts";
 
 /** First word of the command line of a process that confines itself and becomes a program. */
@@ -33,7 +33,7 @@ const LOADERS = [
 /**
  * Runs programs as `commands` do, but those that say what they may read ({@link Command.mayRead}) confined
  * to that by the kernel, where it can: `self`, the executable of this program, confines itself and becomes
- * them.
+ * them. Where it crashes before, it is started once more.
  */
 export function confiningCommands(commands: Commands, self: string): Commands {
   let landlock: Promise<Confinement> | undefined;
@@ -60,7 +60,11 @@ export function confiningCommands(commands: Commands, self: string): Commands {
   };
   return {
     confinement,
-    run: async (command, signal) => await commands.run(await confined(command), signal),
+    run: async (command, signal) => {
+      const started = await confined(command);
+      const run = () => commands.run(started, signal);
+      return await (started.startedBy === undefined ? run() : twiceAtMost(run, command.argv[0]));
+    },
     start: (command) => commands.start(command),
   };
 }
@@ -94,6 +98,26 @@ export async function becomeConfined(
     tell(`stackwright: cannot start ${program} confined: ${error}\n`);
     return 126;
   }
+}
+
+/** The result of `run`; of another run where this program crashed before it became `program`. */
+export async function twiceAtMost(
+  run: () => Promise<CommandResult>,
+  program: string,
+): Promise<CommandResult> {
+  const result = await run();
+  if (!hasCrashed(result)) return result;
+  const again = await run();
+  const stderr = `this program crashed twice before it became ${program} (${again.code})`;
+  return hasCrashed(again) ? { ...again, stderr } : again;
+}
+
+/**
+ * Whether our runtime crashed in the process that was to become a program: its other threads may ask for
+ * memory once that is limited. It prints a page of itself then.
+ */
+function hasCrashed({ code, stdout, stderr }: CommandResult): boolean {
+  return code > 128 && stdout.length === 0 && /^Bun v\d/m.test(stderr);
 }
 
 /** Whether a file begins as scripts do; what is not there or cannot be read fails when it is started. */

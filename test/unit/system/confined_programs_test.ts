@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import type { Command, Commands } from "../../../src/system/mod.ts";
+import type { Command, CommandResult, Commands } from "../../../src/system/mod.ts";
 import { landlockHere } from "../../../src/system/landlock.ts";
-import { CONFINED, confiningCommands } from "../../../src/system/confined_programs.ts";
+import { CONFINED, confiningCommands, twiceAtMost } from "../../../src/system/confined_programs.ts";
 
 const { signal } = new AbortController();
 
@@ -68,5 +68,27 @@ describe("confiningCommands()", () => {
     for (const program of [empty, short, join(directory, "nothing"), directory]) {
       assert.deepEqual(await confining.confinement?.(program ?? ""), here);
     }
+  });
+});
+
+describe("twiceAtMost()", () => {
+  const done: CommandResult = { code: 0, stdout: new Uint8Array(), stderr: "" };
+  const stderr =
+    "=====\nBun v1.4.5 (a7733435c) Linux x64\npanic(main thread): Segmentation fault\n";
+  const crash = { ...done, code: 139, stderr };
+  const run = (...results: CommandResult[]) =>
+    twiceAtMost(() => Promise.resolve(results.shift() ?? done), "/bin/cat");
+
+  it("runs once more what crashed before it became another program, and tells it in a line", async () => {
+    assert.equal(await run(crash), done);
+    const twice = await run(crash, crash);
+    const told = "this program crashed twice before it became /bin/cat (139)";
+    assert.deepEqual([twice.code, twice.stderr], [139, told]);
+  });
+
+  it("runs nothing again that ended otherwise", async () => {
+    const ended = { ...done, code: 152, stderr: "level=warning msg=x" };
+    const failed = { ...done, code: 15, stderr };
+    for (const each of [done, ended, failed]) assert.equal(await run(each), each);
   });
 });
