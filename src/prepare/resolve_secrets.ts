@@ -22,14 +22,14 @@ export async function resolveSecrets(
   target: Target,
   signal: AbortSignal,
 ): Promise<ResolvedTarget> {
-  const { deployment } = target;
+  const { deployment, revision } = target;
   const references: Record<string, SecretReference> = {};
   for (const file of deployment.externalSecretsFiles) {
     Object.assign(references, await readSecretFile(parts, target, file, signal));
   }
   Object.assign(references, deployment.externalSecrets);
   const session = target.secretSession ?? parts.secrets.open();
-  const declared = { deployment: deployment.name, references };
+  const declared = { deployment: deployment.name, repository: revision.source.name, references };
   const ask = () => session.resolve(declared, signal);
   const stores = storesOf(references);
   const isLent = parts.lend !== undefined && stores.length > 0;

@@ -1,11 +1,19 @@
 import { errors, isStackwrightError, messageOf, type SecretReference } from "../../model/mod.ts";
-import { createLimiter, MOST_OF_AN_OWNER, type Redactor, secretParts } from "../../system/mod.ts";
+import {
+  count,
+  createKeyedLock,
+  MOST_OF_AN_OWNER,
+  type Redactor,
+  secretParts,
+} from "../../system/mod.ts";
 import { Memo, type SecretProvider, unresolved } from "./provider.ts";
 
 /** The variables of a deployment that come from a secret store. */
 interface DeclaredSecrets {
   /** Name of the deployment, for messages. */
   readonly deployment: string;
+  /** Name of the repository that is deployed, by which what is asked for is counted. */
+  readonly repository: string;
   /** From the name of a variable to where its value is. */
   readonly references: Readonly<Record<string, SecretReference>>;
 }
@@ -14,7 +22,8 @@ interface DeclaredSecrets {
 export interface SecretSession {
   /**
    * The values by variable; nothing is asked for where there are no references. Each distinct
-   * reference of a session is asked for once.
+   * reference of a repository is asked for once in a session, and after {@link MOST_FAILED} that
+   * could not be read none of it.
    *
    * Throws `secret_unresolved` naming every variable without a value, the provider and the reasons.
    */
@@ -50,7 +59,7 @@ interface ExternalSecretsOptions {
   /** `undefined` when the instance has none: then every reference fails. */
   readonly provider: SecretProvider | undefined;
   readonly redactor: Redactor;
-  /** References of one run that are resolved at the same time. */
+  /** References of one repository that a run resolves at the same time. */
   readonly concurrency?: number;
 }
 
@@ -59,10 +68,18 @@ const OWNER = "external secrets";
 
 /** Most references of one deployment: stores limit requests, and all deployments share one client. */
 const MOST_REFERENCES = 1000;
+/**
+ * References of one repository that could not be read in one run, after which no others of it are asked for: stores
+ * count what they refuse, and one that does not answer takes half a minute for each.
+ */
+const MOST_FAILED = 50;
 /** Most characters of the variables of one deployment, which are handled while everybody else waits. */
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 const TOO_MUCH = `with it there are more than ${MOST_OF_AN_OWNER} texts, or ` +
   `${MOST_CHARACTERS} characters, that must not be shown`;
+
+const NOT_ASKED = `${MOST_FAILED} others of its repository could not be read in this run, so it ` +
+  "was not asked for";
 
 /** Makes the external secrets of the instance. */
 export function createExternalSecrets(
@@ -70,16 +87,24 @@ export function createExternalSecrets(
 ): ExternalSecrets {
   return {
     open() {
-      // A limiter per run: a deployment with a thousand slow references delays only itself.
-      const limiter = createLimiter(concurrency);
+      // Of each run and repository: one with thousands of slow references delays only itself.
+      const limiter = createKeyedLock(concurrency);
+      const failed = new Map<string, number>();
       const reader = provider?.open();
       const values = new Memo<string>();
-      const read = (reference: SecretReference, signal: AbortSignal) =>
-        values.get(identityOf(reference), async () => {
+      const read: Resolving["read"] = (reference, repository, signal) =>
+        values.get(JSON.stringify([repository, identityOf(reference)]), async () => {
           if (reader === undefined) {
             throw unresolved("there is no secret provider; set SECRET_PROVIDER");
           }
-          const value = await limiter.run(() => reader.read(reference, signal), signal);
+          const ask = async () => {
+            if ((failed.get(repository) ?? 0) >= MOST_FAILED) throw unresolved(NOT_ASKED);
+            return await reader.read(reference, signal).catch((error) => {
+              if (!signal.aborted) count(failed, repository, 1);
+              throw error;
+            });
+          };
+          const value = await limiter.run(repository, ask, signal);
           const texts = secretParts(value);
           if (texts.length > MOST_OF_AN_OWNER) throw unresolved(TOO_MUCH);
           texts.forEach((each) => redactor.add(each, OWNER));
@@ -111,13 +136,17 @@ export function createExternalSecrets(
 }
 
 interface Resolving {
-  readonly read: (reference: SecretReference, signal: AbortSignal) => Promise<string>;
+  readonly read: (
+    reference: SecretReference,
+    repository: string,
+    signal: AbortSignal,
+  ) => Promise<string>;
   readonly provider: string | undefined;
   readonly signal: AbortSignal;
 }
 
 async function resolveAll(
-  { deployment, references }: DeclaredSecrets,
+  { deployment, repository, references }: DeclaredSecrets,
   { read, provider, signal }: Resolving,
 ): Promise<Record<string, string>> {
   const names = Object.keys(references).sort();
@@ -127,12 +156,12 @@ async function resolveAll(
         `${MOST_REFERENCES}; nothing was asked for`,
     );
   }
-  const count = counter();
+  const countValue = counter();
   const results = await Promise.allSettled(names.map(async (name) => {
     requireVariableName(name);
     const reference = references[name];
-    const value = reference === undefined ? "" : await read(reference, signal);
-    count(value);
+    const value = reference === undefined ? "" : await read(reference, repository, signal);
+    countValue(value);
     return value;
   }));
   signal.throwIfAborted();

@@ -12,11 +12,21 @@ describe("SecretSession.resolve()", () => {
     const { secrets, asked } = make((reference) => `value of ${reference}`);
     const session = secrets.open();
     const references = { A: text("x"), B: text("x"), C: text("y") };
-    const first = await session.resolve({ deployment: "one", references }, SIGNAL);
+    const first = await session.resolve(
+      { deployment: "one", repository: "shop/r", references },
+      SIGNAL,
+    );
     assert.deepEqual(first, { A: "value of x", B: "value of x", C: "value of y" });
-    await session.resolve({ deployment: "two", references: { D: text("y") } }, SIGNAL);
+    await session.resolve(
+      { deployment: "two", repository: "shop/r", references: { D: text("y") } },
+      SIGNAL,
+    );
     assert.deepEqual(asked, ["x", "y"]);
-    await secrets.open().resolve({ deployment: "one", references: { A: text("x") } }, SIGNAL);
+    await secrets.open().resolve({
+      deployment: "one",
+      repository: "shop/r",
+      references: { A: text("x") },
+    }, SIGNAL);
     assert.deepEqual(asked, ["x", "y", "x"]);
   });
 
@@ -29,6 +39,7 @@ describe("SecretSession.resolve()", () => {
     });
     await secrets.open().resolve({
       deployment: "one",
+      repository: "shop/r",
       references: {
         A: store("s", { a: "1", b: "2" }),
         B: store("s", { b: "2", a: "1" }),
@@ -51,7 +62,11 @@ describe("SecretSession.resolve()", () => {
     const references = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [`V${index}`, text(`r${index}`)]),
     );
-    const found = await secrets.open().resolve({ deployment: "one", references }, SIGNAL);
+    const found = await secrets.open().resolve({
+      deployment: "one",
+      repository: "shop/r",
+      references,
+    }, SIGNAL);
     assert.equal(Object.keys(found).length, 20);
     assert.equal(most, 3);
   });
@@ -63,7 +78,7 @@ describe("SecretSession.resolve()", () => {
     const provider = { name: "test", open: () => ({ read }) };
     const secrets = createExternalSecrets({ provider, redactor });
     const references = { A: text("complete"), B: text("xq81Zr0pKw77") };
-    await secrets.open().resolve({ deployment: "one", references }, SIGNAL);
+    await secrets.open().resolve({ deployment: "one", repository: "shop/r", references }, SIGNAL);
     secrets.hide(["complete", "xq81Zr0pKw77"], "stack default/one");
     const said = "complete xq81Zr0pKw77";
     assert.equal(redactor.redact(said, "stack default/one"), "*** ***");
@@ -86,20 +101,63 @@ describe("SecretSession.resolve()", () => {
       X: text("alien"),
       "N=1": text("good"),
     };
-    await assert.rejects(secrets.open().resolve({ deployment: "shop", references }, SIGNAL), {
-      code: "secret_unresolved",
-      message: "deployment shop: external secrets could not be read from test: " +
-        "A, B: there is no such secret; N=1: is no name of a variable; " +
-        "X: reading it failed unexpectedly; Z: the value has a zero byte",
+    await assert.rejects(
+      secrets.open().resolve({ deployment: "shop", repository: "shop/r", references }, SIGNAL),
+      {
+        code: "secret_unresolved",
+        message: "deployment shop: external secrets could not be read from test: " +
+          "A, B: there is no such secret; N=1: is no name of a variable; " +
+          "X: reading it failed unexpectedly; Z: the value has a zero byte",
+      },
+    );
+  });
+
+  it("asks for what one repository wants while another one of the run waits for all it may ask for", async () => {
+    const gate = Promise.withResolvers<string>();
+    const { secrets } = make((reference) => reference.startsWith("slow") ? gate.promise : "v", 2);
+    const session = secrets.open();
+    const slow = { A: text("slow-a"), B: text("slow-b"), C: text("slow-c") };
+    const declared = { deployment: "slow", repository: "shop/slow", references: slow };
+    const waiting = session.resolve(declared, SIGNAL);
+    const other = { deployment: "other", repository: "shop/r", references: { A: text("x") } };
+    assert.deepEqual(await session.resolve(other, SIGNAL), { A: "v" });
+    gate.resolve("canary");
+    await waiting;
+  });
+
+  it("asks for nothing more of a repository of which fifty could not be read, until the next run", async () => {
+    const { secrets, asked } = make((reference) => {
+      if (reference === "good") return "v";
+      throw new StackwrightError("secret_unresolved", "there is no such secret");
     });
+    const session = secrets.open();
+    const many = Object.fromEntries(
+      Array.from({ length: 500 }, (_, at) => [`V${at}`, text(`gone ${at}`)]),
+    );
+    const bad = (deployment: string, references = many) => ({
+      ...{ deployment, repository: "shop/bad", references },
+    });
+    await assert.rejects(session.resolve(bad("one"), SIGNAL), {
+      message: /there is no such secret; .*: 50 others of its repository could not be read in this/,
+    });
+    assert.ok(asked.length < 60, `${asked.length}`);
+    const good = bad("two", { A: text("good") });
+    await assert.rejects(session.resolve(good, SIGNAL), { message: /so it was not asked for$/ });
+    // Neither another repository nor another run is kept from it.
+    assert.deepEqual(await session.resolve({ ...good, repository: "shop/r" }, SIGNAL), { A: "v" });
+    assert.deepEqual(await secrets.open().resolve(good, SIGNAL), { A: "v" });
   });
 
   it("asks for what one run wants while another one waits for all that it may ask for at once", async () => {
     const gate = Promise.withResolvers<string>();
     const { secrets } = make((reference) => reference.startsWith("slow") ? gate.promise : "v", 2);
     const slow = { A: text("slow-a"), B: text("slow-b"), C: text("slow-c") };
-    const waiting = secrets.open().resolve({ deployment: "slow", references: slow }, SIGNAL);
-    const other = { deployment: "other", references: { A: text("x") } };
+    const waiting = secrets.open().resolve({
+      deployment: "slow",
+      repository: "shop/r",
+      references: slow,
+    }, SIGNAL);
+    const other = { deployment: "other", repository: "shop/r", references: { A: text("x") } };
     assert.deepEqual(await secrets.open().resolve(other, SIGNAL), { A: "v" });
     gate.resolve("canary");
     assert.equal(Object.keys(await waiting).length, 3);
@@ -110,10 +168,14 @@ describe("SecretSession.resolve()", () => {
     const references = Object.fromEntries(
       Array.from({ length: 1001 }, (_, index) => [`A${index}`, text(`x${index}`)]),
     );
-    await assert.rejects(secrets.open().resolve({ deployment: "one", references }, SIGNAL), {
-      message: "deployment one has 1001 external secrets, the most it may have is 1000; nothing " +
-        "was asked for",
-    });
+    await assert.rejects(
+      secrets.open().resolve({ deployment: "one", repository: "shop/r", references }, SIGNAL),
+      {
+        message:
+          "deployment one has 1001 external secrets, the most it may have is 1000; nothing " +
+          "was asked for",
+      },
+    );
     assert.deepEqual(asked, []);
   });
 
@@ -130,7 +192,7 @@ describe("SecretSession.resolve()", () => {
       const { secrets } = make((reference) => values[Number(reference)] ?? "");
       const references = Object.fromEntries(values.map((_, at) => [`V${at}`, text(String(at))]));
       await assert.rejects(
-        secrets.open().resolve({ deployment: "one", references }, SIGNAL),
+        secrets.open().resolve({ deployment: "one", repository: "shop/r", references }, SIGNAL),
         /5000 texts, or 2097152 characters, that must not be shown/,
       );
     }
@@ -146,7 +208,11 @@ describe("SecretSession.resolve()", () => {
 
   it("makes every value unprintable, and those of earlier releases on request", async () => {
     const { secrets, redactor } = make(() => "c4n4ry9-value");
-    await secrets.open().resolve({ deployment: "one", references: { A: text("x") } }, SIGNAL);
+    await secrets.open().resolve({
+      deployment: "one",
+      repository: "shop/r",
+      references: { A: text("x") },
+    }, SIGNAL);
     secrets.hide(["canary-older"]);
     assert.equal(redactor.redact("c4n4ry9-value canary-older"), "*** ***");
   });
@@ -154,9 +220,15 @@ describe("SecretSession.resolve()", () => {
   it("needs no provider where nothing is referred to, and fails without one otherwise", async () => {
     const redactor = createRedactor();
     const session = createExternalSecrets({ provider: undefined, redactor }).open();
-    assert.deepEqual(await session.resolve({ deployment: "one", references: {} }, SIGNAL), {});
+    assert.deepEqual(
+      await session.resolve({ deployment: "one", repository: "shop/r", references: {} }, SIGNAL),
+      {},
+    );
     await assert.rejects(
-      session.resolve({ deployment: "one", references: { A: text("x") } }, SIGNAL),
+      session.resolve(
+        { deployment: "one", repository: "shop/r", references: { A: text("x") } },
+        SIGNAL,
+      ),
       {
         message: "deployment one: external secrets could not be read: " +
           "A: there is no secret provider; set SECRET_PROVIDER",
@@ -168,7 +240,7 @@ describe("SecretSession.resolve()", () => {
     const { secrets } = make(() => "v");
     const reason = new Error("the end");
     const resolving = secrets.open().resolve(
-      { deployment: "one", references: { A: text("x") } },
+      { deployment: "one", repository: "shop/r", references: { A: text("x") } },
       AbortSignal.abort(reason),
     );
     await assert.rejects(resolving, { message: "the end" });
