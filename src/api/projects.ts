@@ -130,6 +130,9 @@ const STAYS_STOPPED = "; nothing of it is deployed or repaired until it is start
 /** Says what an adoption stopped, or a person, and what nothing starts by itself. */
 const NOT_STARTED = "; not started, since the release does not have it: ";
 
+/** Says who makes what is to be started. */
+const MADE_LATER = "; it has no container: the next look at it (a poll) makes what is missing";
+
 /** Starts, stops or restarts a project under its stack's lock; a start waits for its health. */
 export function controlProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
   return defineOperation({
@@ -153,9 +156,10 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
     const control = { action, timeoutSeconds: timeout };
     const audit = { action, what: "project", key } as const;
     const act = () => projects.control(key, control, call.signal);
-    const { isHeld, left } = await audited(call, audit, act);
+    const { isHeld, isMissing, left } = await audited(call, audit, act);
     const more = left.length === 0 ? "" : NOT_STARTED + fewOf(left, 10);
-    return `project ${PAST[action]}: ${name}${isHeld ? STAYS_STOPPED : ""}${more}`;
+    const then = isHeld ? STAYS_STOPPED : isMissing ? MADE_LATER : "";
+    return `project ${PAST[action]}: ${name}${then}${more}`;
   });
 }
 

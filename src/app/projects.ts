@@ -34,7 +34,10 @@ export function createProjects(
     async hold(key, action, observed, since, signal) {
       const isStopped = action === "stop";
       const done = isStopped ? "stopped" : `${action}ed`;
-      if (observed.containers.some(isOurs)) {
+      const current = ledger.current(key);
+      const isGone = observed.containers.length === 0;
+      if (isGone && current?.swarm !== undefined) return undefined;
+      if (observed.containers.some(isOurs) || isGone && current !== undefined) {
         // Whose the stack is depends on what the engine says that it is.
         await (await partsOf(key, signal)).host.info(signal);
         requireDeployedHere(ledger, key, done);
@@ -43,7 +46,6 @@ export function createProjects(
       if (!isStopped && ledger.stops.get(key) === undefined) {
         requireNotCutOff(ledger, key, done);
       }
-      const current = ledger.current(key);
       // Also a first release that was cut off is made by nobody in a stack that a person stopped.
       if (current === undefined && !ledger.isUnderWay(key, "deploy")) return undefined;
       const services = current?.swarm === undefined

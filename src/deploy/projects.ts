@@ -38,6 +38,8 @@ interface ProjectRemoval {
 export interface Controlled {
   /** Whether nothing of it is deployed until it is started again. */
   readonly isHeld: boolean;
+  /** Whether it had no container. */
+  readonly isMissing: boolean;
   /** Services that were not started, since the release does not have them. */
   readonly left: readonly string[];
 }
@@ -69,7 +71,7 @@ interface ProjectParts extends LockParts {
   readonly isStack: (key: StackKey) => boolean;
   /**
    * Sets a hold on a stack that the ledger knows when it is stopped; {@link started} lifts it. Returns the orphans of its release, by service, that did not run before it was stopped and stay
-   * so; `undefined` for a project that is not ours, and `moved` where its mark is not `since` any more. Throws
+   * so; `undefined` for a project that is not ours, or a swarm's and has no container, and `moved` where its mark is not `since` any more. Throws
    * `conflict` to a start where the last change was cut off, unless the stack was stopped since.
    */
   readonly hold: (
@@ -126,11 +128,16 @@ export class Projects {
 
   /** The containers of a project, sorted by name. Throws `not_found`, and `engine_refused` for too many. */
   async describe(key: StackKey, signal: AbortSignal): Promise<ContainerSummary[]> {
+    const found = await this.#find(key, signal);
+    if (found.length === 0) throw unknownProject();
+    return found.sort((a, b) => a.name < b.name ? -1 : 1);
+  }
+
+  async #find(key: StackKey, signal: AbortSignal): Promise<ContainerSummary[]> {
     const engine = await this.#parts.engine(key.context);
     const found = await containersOf(engine, { [COMPOSE_LABELS.project]: key.name }, signal);
     requireFew(key, { containers: found });
-    if (found.length === 0) throw unknownProject();
-    return found.sort((a, b) => a.name < b.name ? -1 : 1);
+    return found;
   }
 
   /**
@@ -139,7 +146,8 @@ export class Projects {
    * is started: nothing is deployed or repaired meanwhile. An orphan of its release that did not run before stays
    * so: an adoption stopped it for good, maybe. What was made to replace a container, and never did, is not
    * started: both would write to one volume. A start that is cut off leaves it held. One in which the engine
-   * refuses to start some of the containers does not: what repairs them would never be deployed.
+   * refuses to start some of the containers does not: what repairs them would never be deployed. Nor does one
+   * that finds no container of a stack of ours any more: who prunes stopped containers takes them.
    *
    * Throws `not_found`, `conflict` where a change was cut off, `unhealthy`, `timeout` where it waits so long
    * for its turn, or then for health, and what the engine throws.
@@ -151,12 +159,13 @@ export class Projects {
   ): Promise<Controlled> {
     const ready = async (waiting: AbortSignal) => {
       if (action === "stop") await this.#parts.requireNotOurs(key, waiting);
-      return ordered(await this.describe(key, waiting));
+      return ordered(await this.#find(key, waiting));
     };
     const bounded = { key, what: "project", timeoutSeconds, isFirst: action === "stop", ready };
     return await withinLock(this.#parts, bounded, async (within, containers, since) => {
       const idle = await this.#parts.hold(key, action, { containers }, since, within);
       if (idle === "moved") return idle;
+      if (idle === undefined && containers.length === 0) throw unknownProject();
       await this.#parts.told(key, action, async (owned) => {
         const engine = await this.#parts.engine(key.context);
         // Of a stop, half would be nothing: it holds the stack whoever has it.
@@ -173,9 +182,10 @@ export class Projects {
         if (refused !== undefined) throw idle === undefined ? refused : startedRest(key, refused);
         await this.#waitHealthy(key, startable, timeoutSeconds, owned);
       }, within);
+      const isMissing = containers.length === 0;
       return action === "stop"
-        ? { isHeld: idle !== undefined, left: [] }
-        : { isHeld: false, left: idle ?? [] };
+        ? { isHeld: idle !== undefined, isMissing, left: [] }
+        : { isHeld: false, isMissing, left: isMissing ? [] : idle ?? [] };
     }, signal);
   }
 

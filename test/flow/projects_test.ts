@@ -119,6 +119,26 @@ for (const engine of await engines()) {
     // The rest is about us. What is refused and what waits no engine decides.
     if (engine === "real") return;
 
+    it("end the stop of a stack whose stopped containers were pruned, and the next poll makes them", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, { "compose.yaml": COMPOSE });
+        await pollTo(world, "succeeded");
+        await act(world, "POST", "/stop");
+        for (const each of Object.keys(await ids(world))) {
+          await docker(world, "rm", "-f", `${world.stack}-${each}`);
+        }
+        assert.deepEqual(await ids(world), {});
+        await pollTo(world, "skipped");
+        assert.equal((await act(world, "POST", "/stop"))[0], 200);
+        assert.deepEqual(await act(world, "POST", "/start"), [
+          200,
+          `project started: ${world.stack}; it has no container: the next look at it (a poll) ` +
+          "makes what is missing",
+        ]);
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
+      }));
+
     it("make containers anew from what is deployed, not from what was committed since", () =>
       inWorld(engine, async (world) => {
         await commit(world, { "compose.yaml": COMPOSE });
