@@ -8,7 +8,9 @@ import {
   dataElsewhere,
   type EmptyBeginning,
   type EmptyPlace,
+  type Neighbours,
   newVolumes,
+  sharedPlaces,
 } from "./data_elsewhere.ts";
 import { writtenAt } from "./kept_data.ts";
 import { modelMounts, plainPath, saidOf } from "./moved_mounts.ts";
@@ -27,21 +29,26 @@ const MOST_TOLD = 20;
 /** Mounts whose former places are looked at on the disk. */
 const MOST_MOVED = 100;
 
+const NONE: Neighbours = { named: [], unnamed: [] };
+
 /**
  * Adds to a plan where a service begins with an empty directory or volume whose data is elsewhere: in the
  * directory of a container of the stack that an adoption left alone, with one of another project, or where
- * the release before had it. Nothing
+ * the release before had it; and where it shares data with one of those. Nothing
  * is copied then, as its service is another one; what has no word looks like data loss. Warns of it, too.
  */
 export async function withEmptyBeginnings(
   parts: OldDataParts & { readonly log: Pick<Log, "warning"> },
-  release: Release,
+  { release, neighbours = NONE }: {
+    readonly release: Release;
+    readonly neighbours?: Neighbours | undefined;
+  },
   observed: ObservedStack,
   plan: Plan,
   signal: AbortSignal,
 ): Promise<Plan> {
   if (plan.kind !== "deploy") return plan;
-  const told = (await emptyBeginnings(parts, release, { observed, plan }, signal))
+  const told = (await emptyBeginnings(parts, release, { observed, plan, neighbours }, signal))
     .slice(0, MOST_TOLD);
   const { name, context } = release.key;
   for (const { service, text } of told) {
@@ -58,7 +65,11 @@ export async function withEmptyBeginnings(
 async function emptyBeginnings(
   parts: OldDataParts,
   release: Release,
-  { observed, plan }: { readonly observed: ObservedStack; readonly plan: Plan },
+  { observed, plan, neighbours }: {
+    readonly observed: ObservedStack;
+    readonly plan: Plan;
+    readonly neighbours: Neighbours;
+  },
   signal: AbortSignal,
 ): Promise<EmptyBeginning[]> {
   const named = (actions: readonly string[]) =>
@@ -80,11 +91,12 @@ async function emptyBeginnings(
     ...await newVolumes(parts, release, created, signal),
     ...beside.filter(({ service }) => created.has(service)),
   ];
+  const shared = sharedPlaces(release, created);
   const before = () => modelBefore(parts, release.key);
   return [
     ...left,
     ...await leftInLive(parts, release, { observed, names: named(["recreate"]) }, signal),
-    ...await dataElsewhere(parts, release, { places, before }, signal),
+    ...await dataElsewhere(parts, release, { places, shared, before, neighbours }, signal),
   ];
 }
 

@@ -14,6 +14,7 @@ export {
   type FailedUpdate,
 } from "./backend.ts";
 export { withEmptyBeginnings } from "./begins_empty.ts";
+export type { Neighbours } from "./data_elsewhere.ts";
 export { withOldData } from "./bring_old_data.ts";
 export { type Halts, idleOrphans } from "./left_orphans.ts";
 export * from "./changed_networks.ts";

@@ -20,6 +20,8 @@ export interface ContainerMounts {
   readonly service: string;
   /** The repository that doco-cd made it from; empty without its label. */
   readonly peer: string;
+  /** The directory that compose made it in; empty without that label. */
+  readonly directory: string;
   /** Whether `compose run` or a job made it: it is of a project, and of no stack. */
   readonly isOneOff: boolean;
   /** Names of its volumes, and host paths of its bind mounts. */
@@ -31,7 +33,7 @@ const KEEP = members({
   Labels: members(
     short(
       ...[LABELS.deployment, COMPOSE_LABELS.project, COMPOSE_LABELS.service, COMPOSE_LABELS.oneOff],
-      ...[COMPOSE_LABELS.number, PEER_URL],
+      ...[COMPOSE_LABELS.number, COMPOSE_LABELS.workingDirectory, PEER_URL],
     ),
   ),
   Mounts: members(short("Name", "Source")),
@@ -63,6 +65,7 @@ function mountsOf(entry: JsonRecord, labels: ObservedContainer["labels"]): Conta
     deployment: asAnyName(labels[LABELS.deployment]),
     project: asAnyName(labels[COMPOSE_LABELS.project]),
     service: asAnyName(labels[COMPOSE_LABELS.service]),
+    directory: asAnyName(labels[COMPOSE_LABELS.workingDirectory]),
     peer: peerUrl({ [PEER_URL]: asAnyName(labels[PEER_URL]) }),
     mounts: asList(entry["Mounts"]).map(asRecord)
       .map((mount) => asAnyName(mount["Name"]) || asAnyName(mount["Source"])),

@@ -4,6 +4,7 @@
  */
 import {
   type ChangedNetwork,
+  type Neighbours,
   readiness,
   requireNoNewNetworks,
   requireNoStrangers,
@@ -104,7 +105,9 @@ export async function withNetworks(
 /** The plan with what only containers need: starts and data of adopted containers, orders of updates. */
 export async function withContainers(
   parts: PipelineParts,
-  { release, networks }: WithNetworks,
+  { release, networks, neighbours }: WithNetworks & {
+    readonly neighbours?: Neighbours | undefined;
+  },
   { plan, observed, previousModel, jobs }: {
     readonly plan: Plan;
     readonly observed: ObservedStack;
@@ -120,7 +123,13 @@ export async function withContainers(
   const started = withStarted(plan, release.services, observed);
   const moved = await withMovedMounts(engine, to, observed, started, signal);
   const brought = await withOldData(parts, release, { ...observed, jobs }, moved, signal);
-  const told = await withEmptyBeginnings(parts, release, observed, brought, signal);
+  const told = await withEmptyBeginnings(
+    parts,
+    { release, neighbours },
+    observed,
+    brought,
+    signal,
+  );
   const found = { release, observed, previousModel, remade: networks };
   return await withUpdateOrders(engine, told, found, signal);
 }

@@ -196,7 +196,9 @@ async function planRendered(
   }
   const jobs = plan.kind === "deploy" ? await jobsToAwait(parts, target, signal) : [];
   const settled = release.swarm === undefined
-    ? await withContainers(parts, made, { plan, observed, previousModel, jobs }, signal)
+    ? await withContainers(parts, { ...made, neighbours: target.neighbours }, {
+      ...{ plan, observed, previousModel, jobs },
+    }, signal)
     : plan;
   const told = tellingOthers(parts, key, onceEnded(settled, jobs), observed);
   return { plan: planOfChange(told, release, recorded ?? release), pulled: images };

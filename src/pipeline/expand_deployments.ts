@@ -14,6 +14,7 @@ import {
   toStackwrightError,
   utf8,
 } from "../model/mod.ts";
+import type { Neighbours } from "../deploy/mod.ts";
 import { sourceAsOwner } from "../system/mod.ts";
 import { type Discovery, FairDiscoveries, MOST_OVERRIDES, requireFew } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -186,6 +187,28 @@ export function warnOf(
   problems: readonly Problem[],
 ): void {
   for (const { message, file, path } of problems) log.warning(message, { file, path, repository });
+}
+
+/** The stacks that a run names, those included that it cannot tell more of. */
+export function namedIn(
+  { deployments, failures }: Pick<Expansion, "deployments" | "failures">,
+): StackKey[] {
+  return [...deployments.map(keyOf), ...failures.map(({ key }) => key)];
+}
+
+/** What a configuration names, and what it named once: one of those may be what a new stack was before. */
+export function neighboursOf(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  { request, configuration, expansion }: {
+    readonly request: SourceRequest;
+    readonly configuration: Revision;
+    readonly expansion: Expansion;
+  },
+): Neighbours {
+  const named = namedIn(expansion);
+  const names = new Set(named.map(formatStackKey));
+  const known = ledger.discovered.of(discoveryOwner(configuration, request));
+  return { named, unnamed: known.filter(({ key }) => !names.has(formatStackKey(key))) };
 }
 
 /**

@@ -15,12 +15,14 @@ import type { SecretSession } from "../secrets/mod.ts";
 import { preparing } from "./waits.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import type { Neighbours } from "../deploy/mod.ts";
 import {
   expandDeployments,
   type ExpandedDeployment,
   type Expansion,
   type FailedExpansion,
   keyOf,
+  neighboursOf,
 } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
 import { ofOtherBranch, webhookRefusal } from "../plan/mod.ts";
@@ -59,6 +61,7 @@ export interface OpenedSource extends SourceRun {
   /** Revision at which the configuration was read. */
   readonly configuration: Revision;
   readonly expansion: Expansion;
+  readonly neighbours: Neighbours;
   /** Why the source did not answer: then `configuration` is its newest revision that is known. */
   readonly away?: StackwrightError;
   /**
@@ -82,7 +85,7 @@ type AskedOfOthers = Pick<
 >;
 
 /** A source that was read, without the questions that a run asks about it. */
-type ReadSource = Omit<OpenedSource, keyof AskedOfOthers | "passes">;
+type ReadSource = Omit<OpenedSource, keyof AskedOfOthers | "neighbours" | "passes">;
 
 /**
  * Resolves a source's reference, reads its configuration and expands it into deployments. Tells the
@@ -99,7 +102,8 @@ export async function openSource(
   const read = () => readSource(parts, run, reporter, signal);
   const opened = await noteReading(parts, run, read, signal);
   const others = heldByOthers(parts, opened, signal);
-  return { ...opened, ...others, passes: triedOnce(parts, pushedTo(opened), signal) };
+  const neighbours = neighboursOf(parts, opened);
+  return { ...opened, ...others, neighbours, passes: triedOnce(parts, pushedTo(opened), signal) };
 }
 
 async function readSource(
@@ -221,7 +225,10 @@ function noteOwners(
 
 /** The target of a deployment; it has the configuration's revision until its own is resolved. */
 export function targetOf(
-  { request, configuration, trigger, origin, secretSession }: Omit<OpenedSource, "expansion">,
+  { request, configuration, neighbours, trigger, origin, secretSession }: Omit<
+    OpenedSource,
+    "expansion"
+  >,
   { declared, found }: ExpandedDeployment,
   progress: Target["progress"],
 ): Target {
@@ -234,6 +241,7 @@ export function targetOf(
     revision: found?.revision ?? configuration,
     ...(found === undefined ? {} : { discovered: found.stack }),
     configTarget: request.target,
+    neighbours,
     trigger,
     origin,
     progress,

@@ -9,7 +9,7 @@ import type {
   SwarmRelease,
   Trigger,
 } from "../model/mod.ts";
-import type { Glance } from "../deploy/mod.ts";
+import type { Glance, Neighbours } from "../deploy/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
 import { claimAsOwner, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 
@@ -35,6 +35,8 @@ export interface Target {
   readonly since?: Date;
   /** Shared observations of the stacks of one run; by default each is observed separately. */
   readonly glance?: Glance;
+  /** What else its configuration names, where the run looked for that. */
+  readonly neighbours?: Neighbours;
   /** Whether another target may make a missing network or volume: another try is worth it. */
   readonly mayLack?: boolean;
   /** Shared reads of external secrets by the targets of one run; separate by default. */

@@ -48,8 +48,8 @@ describe("a stack that begins beside the project that it was", () => {
           composeFile({ db: service({ ...DB, environment: { A: version } }) }, VOLUMES);
         await commit(world, { "compose.yaml": compose("1") });
         const other =
-          `begins empty: container ${project}-db-1 of project ${project} has the same ` +
-          "service and image and was not made by Stackwright; what it has there in";
+          `begins empty: container ${project}-db-1 of project ${project}, which Stackwright did ` +
+          "not make, has the same service and image; what it has there in";
         const told = [
           `/store ${other} volume ${project}_store stays there`,
           `/d ${other} ${directory}/d stays there`,
@@ -67,4 +67,26 @@ describe("a stack that begins beside the project that it was", () => {
         const later = await pollTo(world, "succeeded");
         assert.doesNotMatch(JSON.stringify(later), /begins empty/);
       })));
+
+  it("is told of, with the volume that both have, also where Stackwright deployed what it was", () =>
+    inWorld(engine, async (world) => {
+      const volumes = { volumes: { store: { name: `${world.stack}-kept` } } };
+      const files = { "compose.yaml": composeFile({ db: service(DB) }, volumes) };
+      const name = `${world.stack}-new`;
+      await commit(world, files);
+      await pollTo(world, "succeeded");
+      await commit(world, files, { name });
+      const told = [
+        `/store is volume ${world.stack}-kept, which container ${world.stack}-db-1 of stack ` +
+        `${world.stack}, which nothing names any more, has, too: both write to it`,
+        `/d begins empty: container ${world.stack}-db-1 of stack ${world.stack}, which nothing ` +
+        "names any more, has the same service and image; what it has there in ",
+      ];
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      const { deployments } = await pollTo(world, "succeeded");
+      for (const each of told) {
+        assert.ok(out.includes(each), out);
+        assert.ok(JSON.stringify(deployments).includes(each), JSON.stringify(deployments));
+      }
+    }));
 });

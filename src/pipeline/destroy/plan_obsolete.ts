@@ -18,6 +18,7 @@ import {
   discoveryOwner,
   type ExpandedDeployment,
   keyOf,
+  namedIn,
   removalPolicy,
   type ScannedBase,
 } from "../expand_deployments.ts";
@@ -133,11 +134,6 @@ export function noteUnnamed(
     return withFresh;
   });
   return { discovered: stacks.filter(({ policy }) => policy !== undefined), unnamed: noted };
-}
-
-/** The stacks that a run names, those included that it cannot tell more of. */
-function namedIn({ deployments, failures }: ObsoleteRun["expansion"]): StackKey[] {
-  return [...deployments.map(keyOf), ...failures.map(({ key }) => key)];
 }
 
 function wantedOf(deployments: readonly ExpandedDeployment[]): StackKey[] {

@@ -46,7 +46,7 @@ async function toldOf(
   const services = [{ name: "db", action: "create", because: [] }] as const;
   const plan: Plan = { kind: "deploy", message: "", services };
   const never = new AbortController().signal;
-  const told = await withEmptyBeginnings(parts, release, { containers }, plan, never);
+  const told = await withEmptyBeginnings(parts, { release }, { containers }, plan, never);
   assert.ok(told.kind === "deploy");
   const because = told.services.flatMap((each) => each.because);
   assert.deepEqual(warned, because.map((each) => `service db: ${each}`));

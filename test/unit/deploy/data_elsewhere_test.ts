@@ -1,52 +1,82 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { dataElsewhere, newVolumes } from "../../../src/deploy/data_elsewhere.ts";
+import { dataElsewhere, newVolumes, sharedPlaces } from "../../../src/deploy/data_elsewhere.ts";
 import type { ContainerMounts } from "../../../src/docker/container_mounts.ts";
 import type { ContainerMount } from "../../../src/docker/engine.ts";
 import { type ComposeModel, errors, LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
 
 const never = new AbortController().signal;
+type Parts = Parameters<typeof dataElsewhere>[0];
+type Asked = Parameters<typeof dataElsewhere>[2];
 const RELEASE = {
   key: stackKey("", "shop"),
   revision: { source: { name: "github.com/acme/ops" } },
+  workingDir: "shop",
   services: [{ name: "db", image: "docker.io/library/postgres:17", builds: false }],
 } as unknown as Parameters<typeof dataElsewhere>[1];
 const PLACE = { service: "db", target: "/d/", place: "shop_data", kind: "volume" } as const;
 const OLD: ContainerMounts = {
   ...{ id: "1", name: "old-db-1", state: "running", image: "postgres:16", deployment: "" },
   ...{ project: "old", service: "db", isOneOff: false, mounts: ["old_data"], peer: "" },
+  directory: "/src/old",
 };
 const VOLUME: ContainerMount = {
   ...{ kind: "volume", name: "old_data", source: "/var/lib/x", destination: "/d", writable: true },
 };
 const TOLD =
-  "/d/ begins empty: container old-db-1 of project old has the same service and image and was not made by " +
-  "Stackwright; what it has there in volume old_data stays there; if that is what this service was, and it is " +
+  "/d/ begins empty: container old-db-1 of project old, which Stackwright did not make, has the same service " +
+  "and image; what it has there in volume old_data stays there; if that is what this service was, and it is " +
   "to go on with it, stop that container " +
-  "before, and name that volume in the compose file (external: true, name: old_data)";
+  "and name that volume in the compose file (external: true, name: old_data)";
+const OWNER = { source: "github.com/acme/ops", target: "", reference: "refs/heads/main" };
+/** A stack that the configuration named once. */
+const UNNAMED = { key: stackKey("", "old"), owner: OWNER, repository: "", directory: "shop" };
 
 /** What is said of the place where a container of these facts is there. */
 async function told(
-  { of = {}, mount = {}, labels = {}, before = {}, place = {} }: {
+  { of = {}, mount = {}, labels = {}, before = {}, place = {}, ...more }: {
     readonly of?: Partial<ContainerMounts>;
     readonly mount?: Partial<ContainerMount>;
     readonly labels?: Readonly<Record<string, string>>;
     readonly before?: ComposeModel;
-    readonly place?: Partial<Parameters<typeof dataElsewhere>[2]["places"][0]>;
+    readonly place?: Partial<Asked["places"][0]>;
+    readonly beside?: readonly ContainerMounts[];
+    readonly named?: readonly string[];
+    readonly unnamed?: Asked["neighbours"]["unnamed"];
+    readonly shared?: Asked["shared"];
+    /** Paths at which this process sees something. */
+    readonly seen?: readonly string[];
   } = {},
 ): Promise<string[]> {
   const listed = { ...OLD, ...of };
   const engine = {
-    containerMounts: () => Promise.resolve([listed]),
-    inspectContainer: () =>
+    containerMounts: () => Promise.resolve([...more.beside ?? [], listed]),
+    inspectContainer: (id: string) =>
       Promise.resolve({
-        container: { name: listed.name, service: listed.service, labels },
+        container: {
+          name: [...more.beside ?? [], listed].find((each) => each.id === id)?.name,
+          ...{ service: listed.service, state: listed.state, labels },
+        },
         mounts: [{ ...VOLUME, ...mount }],
       }),
   };
-  const asked = { places: [{ ...PLACE, ...place }], before: () => before };
-  const host = { engine } as unknown as Parameters<typeof dataElsewhere>[0]["host"];
-  return (await dataElsewhere({ host }, RELEASE, asked, never)).map(({ text }) => text);
+  const asked = {
+    places: more.shared === undefined ? [{ ...PLACE, ...place }] : [],
+    shared: more.shared ?? [],
+    neighbours: {
+      named: (more.named ?? []).map((name) => stackKey("", name)),
+      unnamed: more.unnamed ?? [],
+    },
+    before: () => before,
+  };
+  const parts = {
+    host: { engine, dataDir: "/ours", localPath: (path: string) => Promise.resolve(path) },
+    files: {
+      stat: (path: string) =>
+        Promise.resolve(more.seen?.includes(path) ? { kind: "file" } : undefined),
+    },
+  } as unknown as Parts;
+  return (await dataElsewhere(parts, RELEASE, asked, never)).map(({ text }) => text);
 }
 
 describe("dataElsewhere()", () => {
@@ -57,7 +87,10 @@ describe("dataElsewhere()", () => {
     const path = await told({ mount: { kind: "bind", source: "/srv/d" } });
     assert.match(path.join(), /what it has there in \/srv\/d stays there/);
     const copied = await told({ place: { kind: "bind", place: "/ours/live/d" } });
-    assert.match(copied.join(), /stop that container before, and copy it to \/ours\/live\/d$/);
+    assert.match(
+      copied.join(),
+      /stop that container and this stack, and copy it to \/ours\/live\/d$/,
+    );
   });
 
   const UNLIKE: Readonly<Record<string, Parameters<typeof told>[0]>> = {
@@ -66,7 +99,12 @@ describe("dataElsewhere()", () => {
     "is of another service": { of: { service: "web" } },
     "has another image": { of: { image: "mariadb:11" } },
     "is a one-off": { of: { isOneOff: true } },
+    "is of a stack that the configuration names": { named: ["old"] },
     "is Stackwright's": { of: { deployment: "old" } },
+    "is Stackwright's by its label alone": {
+      of: { deployment: "old" },
+      unnamed: [UNNAMED],
+    },
     "is Stackwright's by its mark": { labels: { [LABELS.manager]: MANAGER } },
     "mounts it elsewhere": { mount: { destination: "/e" } },
     "cannot write there": { mount: { kind: "bind", source: "/srv/d", writable: false } },
@@ -90,17 +128,104 @@ describe("dataElsewhere()", () => {
       containerMounts: () => Promise.resolve(listed),
       inspectContainer: (id: string) => Promise.resolve(void asked.push(id)),
     };
-    const host = { engine } as unknown as Parameters<typeof dataElsewhere>[0]["host"];
-    await dataElsewhere({ host }, RELEASE, { places: [PLACE], before: () => ({}) }, never);
+    await dataElsewhere({ host: { engine, dataDir: "/ours" } } as unknown as Parts, RELEASE, {
+      ...{ places: [PLACE], shared: [], neighbours: { named: [], unnamed: [] } },
+      before: () => ({}),
+    }, never);
     assert.deepEqual(asked.slice(0, 4), ["31", "32", "30", "0"]);
     assert.equal(asked.length, 20);
   });
 
   it("says nothing where the engine has more containers than are read", async () => {
     const engine = { containerMounts: () => Promise.reject(errors.engine_refused("too many")) };
-    const host = { engine } as unknown as Parameters<typeof dataElsewhere>[0]["host"];
-    const asked = { places: [PLACE], before: () => undefined };
-    assert.deepEqual(await dataElsewhere({ host }, RELEASE, asked, never), []);
+    const parts = { host: { engine, dataDir: "/ours" } } as unknown as Parts;
+    const asked = {
+      ...{ places: [PLACE], shared: [], neighbours: { named: [], unnamed: [] } },
+      before: () => undefined,
+    };
+    assert.deepEqual(await dataElsewhere(parts, RELEASE, asked, never), []);
+  });
+
+  it("names what a stack has that Stackwright made and that the configuration names no more", async () => {
+    const old = { of: { deployment: "old" }, labels: { [LABELS.manager]: MANAGER } };
+    const said = await told({ ...old, unnamed: [UNNAMED] });
+    const who = "container old-db-1 of stack old, which nothing names any more, has the same";
+    assert.ok(said.length === 1 && said[0]?.includes(who), said.join());
+    const elsewhere = { ...UNNAMED, key: stackKey("nas", "old") };
+    assert.deepEqual(await told({ ...old, unnamed: [elsewhere] }), []);
+  });
+
+  it("names the likeliest alone, and what two containers have once", async () => {
+    const peer = "https://github.com/acme/ops.git";
+    const others = [
+      { ...OLD, id: "2", name: "other", project: "other" },
+      { ...OLD, id: "3", name: "sibling", project: "sibling", peer, directory: "/d/b" },
+    ];
+    const own = { peer, directory: "/data/github.com/acme/ops/shop" };
+    const twice = [...others, { ...OLD, ...own, id: "4", name: "ab12_old-db-1" }];
+    for (const beside of [others, twice]) {
+      const said = await told({ of: own, beside });
+      assert.equal(said.length, 1);
+      assert.match(said[0] ?? "", /container (?:ab12_)?old-db-1 of project old,/);
+    }
+    assert.match((await told({ beside: others })).join(), /container sibling of project sibling,/);
+  });
+
+  it("names the volume that such a container writes to as well, unless it goes", async () => {
+    const shared = [{ ...PLACE, place: "old_data" }];
+    const said = "/d/ is volume old_data, which container old-db-1 of project old, which " +
+      "Stackwright did not make, has, too: both write to it; if that is what this service was, " +
+      "stop that container";
+    assert.deepEqual(await told({ shared }), [said]);
+    assert.deepEqual(await told({ shared, of: { state: "exited" } }), []);
+    assert.deepEqual(await told({ shared, mount: { writable: false } }), []);
+    assert.deepEqual(await told({ shared: [PLACE] }), []);
+    const old = { of: { deployment: "old" }, labels: { [LABELS.manager]: MANAGER }, shared };
+    assert.equal((await told({ ...old, unnamed: [UNNAMED] })).length, 1);
+    const policy = { delete: true, removeVolumes: false, removeImages: false };
+    assert.deepEqual(await told({ ...old, unnamed: [{ ...UNNAMED, policy }] }), []);
+  });
+
+  it("names what lies at its path in the copy that others of the repository were made in", async () => {
+    const root = "/old/github.com/acme/ops";
+    const web = {
+      ...OLD,
+      ...{ id: "2", name: "web-1", project: "web", service: "web", directory: `${root}/web` },
+      peer: "git@github.com:acme/ops.git",
+    };
+    const place = {
+      kind: "bind",
+      place: "/ours/releases/default/shop/live/shop/d",
+    } as const;
+    const asked = { beside: [web], place, named: ["web"] };
+    assert.deepEqual(await told({ ...asked, seen: [`${root}/shop/d`] }), [
+      `/d/ begins empty: no container of shop is there, and what ${root}/shop/d holds stays there ` +
+      "(in the copy of the repository that container web-1 was made in); if it is to go on with " +
+      `it, stop the stack and copy it to ${place.place}`,
+    ]);
+    // Then another stack's container of the service is not what it was.
+    assert.match((await told(asked)).join(), /container old-db-1 of project old/);
+    const theirs = [{ ...web, peer: "https://github.com/acme/other" }];
+    assert.doesNotMatch(
+      (await told({ ...asked, beside: theirs, seen: [`${root}/shop/d`] })).join(),
+      /in the copy of the repository/,
+    );
+  });
+});
+
+describe("sharedPlaces()", () => {
+  it("are what services write to by a name or path that others may know", () => {
+    const volumes = [
+      ...[{ type: "volume", source: "v", target: "/v" }, { type: "volume", target: "/none" }],
+      { type: "volume", source: "v", target: "/r", read_only: true },
+      { type: "bind", source: "/srv", target: "/srv" },
+      { type: "bind", source: "/var/run/docker.sock", target: "/s" },
+    ];
+    const model = { services: { db: { volumes } }, volumes: { v: { name: "shop_v" } } };
+    assert.deepEqual(sharedPlaces({ model: model as unknown as ComposeModel }, new Set(["db"])), [
+      { service: "db", target: "/v", place: "shop_v", kind: "volume" },
+      { service: "db", target: "/srv", place: "/srv", kind: "bind" },
+    ]);
   });
 });
 
