@@ -43,12 +43,15 @@ const resumeView = z.strictObject({
   note: noteView,
 });
 
-/** The note on a stack of which nothing is deployed, or that is held; none on others. */
+/** The note on a stack of which nothing is deployed, that is held, or that nothing names; none on others. */
 export function noteOn({ ledger }: Pick<StackParts, "ledger">, key: StackKey): { note?: string } {
   const hold = ledger.holds.get(key);
   if (hold !== undefined && ledger.isUnderWay(key, "deploy")) {
     return { note: "a deployment that is under way, or was interrupted, is finished first" };
   }
+  const [last] = ledger.decisions.of(key, 1);
+  // The next look may remove it with its data.
+  if (last?.reason === "unnamed") return { note: `what was decided last: ${last.message}` };
   return ledger.current(key) === undefined ? { note: "nothing of it is deployed" } : {};
 }
 

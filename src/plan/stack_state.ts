@@ -11,6 +11,7 @@ import {
 } from "../model/mod.ts";
 import { listedDrift } from "./listed_drift.ts";
 import type { RestartLoop } from "./engine_restarts.ts";
+import { heldWords } from "./held_words.ts";
 import { leftAlone } from "./left_alone.ts";
 import { planFor } from "./plan_for.ts";
 import type { StackHealth, StackState } from "./stack_states.ts";
@@ -124,7 +125,7 @@ function stateOf(
   }
   if (facts.interrupted !== undefined) return { state: "failed", why: facts.interrupted };
   if (facts.heldBack !== undefined) {
-    return { state: "held", why: facts.heldBack + (facts.isPinned ? PINNED_TOO : "") };
+    return { state: "held", why: heldWords(facts.heldBack, facts) };
   }
   if (facts.isPinned) return { state: "held", why: pinned(facts) };
   // Paused by configuration. Any other pause has facts of its own, and has ended without them.
@@ -153,11 +154,6 @@ function runningAgain(observed: ObservedStack | undefined): string {
   } runs all the same: the engine started it ` +
     "again as it started itself (restart: always), or a person did; stop the project once more";
 }
-
-/** The end of the sentence about a hold of a pinned stack: it does not follow its source when that ends by itself. */
-const PINNED_TOO =
-  "; an earlier release was put back as well, and stays until a commit with other " +
-  "inputs, unpin or resume";
 
 /** Words for a pinned stack, also before the next run has decided about the pin. */
 function pinned({ decision, current }: StackFacts): string {

@@ -266,6 +266,33 @@ describe("auto-discovery", () => {
       assert.equal(kept.length, 1);
     }));
 
+  it("what the end of a hold removes is said by plan and status before, and by resume", () =>
+    inWorld("fake", async (world) => {
+      const policy = { enabled: true, delete: true, remove_volumes: true };
+      const volumes = { data: {} };
+      const file = composeFile({ web: service({ volumes: ["data:/data"] }) }, { volumes });
+      const of = (name: string) => ({ [`${directory(world, name)}/compose.yaml`]: file });
+      await commit(world, { ...of("a"), ...of("b") }, policy);
+      await pollTo(world, "succeeded");
+      const name = `${world.stack}-a`;
+      await commandTo(world, 0, ["hold", name, "--reason", "merge, wait"]);
+      await world.repository.remove([directory(world, "a")]);
+      const waits = "held by a person since .* until stackwright resume \\S+: merge, wait; " +
+        "waiting: removal, which deletes its volumes and what it wrote to relative mounts";
+      const { out: plan } = await commandTo(world, 0, ["plan", world.repository.url]);
+      assert.match(plan, new RegExp(`nothing names it any more, and it is kept .*${waits}`));
+      await world.poll();
+      const { out } = await commandTo(world, 0, ["status", name]);
+      assert.match(
+        out.replaceAll(/\s+/g, " "),
+        new RegExp(`nothing names it any more, .*${waits}`),
+      );
+      const { out: resumed } = await commandTo(world, 0, ["resume", name]);
+      assert.match(resumed, new RegExp(`follows its source again; .*${waits}`));
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await running(world, "a", "b"), ["b"]);
+    }));
+
   it("the data of a removed one stays where another one is not deployed as the commit has it", () =>
     inWorld("fake", async (world) => {
       const policy = { enabled: true, delete: true, remove_volumes: true };

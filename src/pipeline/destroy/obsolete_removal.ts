@@ -63,6 +63,13 @@ export function whenRemoved({ movedTo, deletes, keepsData, goesAfter }: Removal)
     (!isLast ? "" : "; its data goes last, where no other stack goes on with it");
 }
 
+/** What a removal that waits does, in words. */
+export function whatGoes({ deletes, keepsData }: Removal): string {
+  const data = "its volumes and what it wrote to relative mounts";
+  if (keepsData !== undefined) return `removal, which keeps ${data}: ${keepsData}`;
+  return `removal, which ${deletes ? "deletes" : "keeps"} ${data}`;
+}
+
 /** Why a stack stays that is named by the context of another engine. */
 export function notMoved({ name, context }: StackKey): string {
   return `${name} is named by context ${context}, which has not deployed it as this commit has it`;

@@ -27,7 +27,7 @@ import type { OpenedSource } from "../open_source.ts";
 import { whyLeftAlone } from "../owner/own_stack.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isNewer } from "./is_newer.ts";
-import { asRemoval, type Removal, type RemoveVerdict } from "./obsolete_removal.ts";
+import { asRemoval, type Removal, type RemoveVerdict, whatGoes } from "./obsolete_removal.ts";
 
 /** A run whose source was opened, as far as what it does not name any more depends on it. */
 export type ObsoleteRun = Pick<
@@ -72,6 +72,7 @@ export async function planObsolete(
     return isThere ? [{ ...stack, newer: await isNewer(parts, stack, looked, signal) }] : [];
   });
   const scanned = await Promise.all(scans.map((scan) => scanOf(run, scan)));
+  const hasBeside = run.besidePolls.some(({ target }) => target === request.target);
   const chosen = chooseObsolete({
     stacks: candidates.flat(),
     named,
@@ -81,9 +82,8 @@ export async function planObsolete(
   });
   const verdicts = await allInTurns(
     chosen,
-    (each) => unlessKept(parts, each, { named, isNamedBeside: run.isNamedBeside }, signal),
+    (each) => unlessKept(parts, each, { named, wanted, hasBeside, ...run }, signal),
   );
-  const hasBeside = run.besidePolls.some(({ target }) => target === request.target);
   const removals = verdicts.filter((each) => each.kind === "remove")
     .map((each) => asRemoval(parts, each, { wanted, hasBeside }));
   const permitted = permitsRemovals({
@@ -151,8 +151,10 @@ export function lookedAt(
 async function unlessKept(
   parts: PipelineParts,
   verdict: ObsoleteVerdict,
-  { named, isNamedBeside }: Pick<ObsoleteRun, "isNamedBeside"> & {
+  { named, isNamedBeside, ...run }: Pick<ObsoleteRun, "isNamedBeside"> & {
     readonly named: readonly StackKey[];
+    readonly wanted: readonly StackKey[];
+    readonly hasBeside: boolean;
   },
   signal: AbortSignal,
 ): Promise<Kept | RemoveVerdict> {
@@ -165,7 +167,8 @@ async function unlessKept(
     return { kind: "keep", stack, because: elsewhere, isSure, isNamed: true };
   }
   if (verdict.kind === "keep") return verdict;
-  const because = hold ??
+  const waiting = hold && `${hold}; waiting: ${whatGoes(asRemoval(parts, verdict, run))}`;
+  const because = waiting ??
     await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
     whyElsewhere(parts.ledger, key) ??
     (await isNamedBeside(key) ? "another poll of its repository names it" : undefined);

@@ -106,6 +106,18 @@ const STATES: readonly [
   ],
   ["a person holds it", { heldBack: "held: CPU bug", failure: { message: "no" } }, "held", /CPU/],
   [
+    "a person holds it, and nothing names it any more",
+    { heldBack: "held: CPU bug", decision: { ...unnamed, message: "kept: held: CPU bug; waits" } },
+    "held",
+    /^kept: held: CPU bug; waits$/,
+  ],
+  [
+    "a person holds it since nothing names it any more",
+    { heldBack: "held: CPU bug", decision: unnamed },
+    "held",
+    /^held: CPU bug; kept$/,
+  ],
+  [
     "a person holds it after an earlier release was put back",
     { heldBack: "held until noon", isPinned: true },
     "held",
