@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
+import { parentsOf } from "../compose/mod.ts";
 import type { ComposeModel, LiveManifest, StackKey } from "../model/mod.ts";
 import type { Commands, Files } from "../system/mod.ts";
 import { holdsSomething } from "./copy_old_data.ts";
@@ -19,7 +20,7 @@ interface WrittenParts {
 
 /**
  * Tells what containers of a stack wrote to relative mounts, for {@link dataText}: names each
- * mount of `model` that is there, or all of `live` where none is known.
+ * mount of `model` that is there and what earlier releases mounted, or all of `live` where none is known.
  */
 export async function writtenData(
   { files, options, host }: Omit<WrittenParts, "commands">,
@@ -35,8 +36,50 @@ export async function writtenData(
   for (const path of [...mounted ?? []].sort()) {
     if (await files.stat(join(live, path)) !== undefined) there.push(path);
   }
-  const names = there.length === 0 ? [live] : there.map((path) => path === "." ? "." : `./${path}`);
-  return names.map((name) => `what was written to ${name}`);
+  const left = mounted && await besideMounts(files, live, { mounted, tracked }) || [];
+  if (there.length + left.length === 0) return [`what was written to ${live}`];
+  const more = left.length > MOST_LEFT ? [`whatever else is in ${live}`] : [];
+  return [
+    ...there.map((path) => `what was written to ${path === "." ? "." : `./${path}`}`),
+    ...left.slice(0, MOST_LEFT).map((path) =>
+      `what was written to ./${path} (not mounted any more)`
+    ),
+    ...more,
+  ];
+}
+
+/** What is named of data that earlier releases mounted. */
+const MOST_LEFT = 10;
+
+/** What is in `live` beside what is mounted and the tracked files: the outermost paths, some more than are named. */
+async function besideMounts(
+  files: Files,
+  live: string,
+  { mounted, tracked }: {
+    readonly mounted: ReadonlySet<string>;
+    readonly tracked: LiveManifest | undefined;
+  },
+): Promise<readonly string[]> {
+  const known = [...mounted, ...Object.keys(tracked?.files ?? {}), ...tracked?.directories ?? []];
+  const around = new Set(known.flatMap((path) => [path, ...parentsOf(path)]));
+  const [directories, left]: [string[], string[]] = [[""], []];
+  let seen = 0;
+  for (const directory of directories) {
+    if (mounted.has(directory === "" ? "." : directory)) continue;
+    const names = await files.listAtMost(join(live, directory), MOST_ENTRIES - seen);
+    if (names === undefined) return [...left, directory];
+    seen += names.length;
+    for (const path of names.map((each) => join(directory, each)).sort()) {
+      if (left.length > MOST_LEFT) return left;
+      const place = join(live, path);
+      const isDirectory = (await files.stat(place))?.kind === "directory";
+      if (around.has(path) && isDirectory) directories.push(path);
+      const places = { live: place, current: place };
+      if (around.has(path)) continue;
+      if (!isDirectory || await isWritten(files, places, undefined)) left.push(path);
+    }
+  }
+  return left;
 }
 
 /**
@@ -77,7 +120,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** Whether `live` has anything but `tracked` files as they were committed, and empty directories. */
 async function holdsWritten(
   files: Files,
-  { live, current }: ReturnType<typeof stackDirectories>,
+  { live, current }: Pick<ReturnType<typeof stackDirectories>, "live" | "current">,
   tracked: LiveManifest | undefined,
 ): Promise<boolean> {
   const isCommitted = async (path: string) => {

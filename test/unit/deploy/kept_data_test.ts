@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { keepWritten, writtenData } from "../../../src/deploy/kept_data.ts";
+import { writeFilesRecord } from "../../../src/deploy/files_record.ts";
 import { stackDirectories } from "../../../src/deploy/stack_files.ts";
-import { stackKey } from "../../../src/model/mod.ts";
+import { type ComposeModel, stackKey } from "../../../src/model/mod.ts";
 import { type Files, systemCommands, systemFiles } from "../../../src/system/mod.ts";
 
 describe("writtenData()", () => {
@@ -34,6 +35,44 @@ describe("writtenData()", () => {
       await writeFile(join(live, "a/b/c"), "1");
       assert.deepEqual(await written(), [`what was written to ${live}`]);
       assert.deepEqual(asked.slice(-3), [10_000, 9999, 9998]);
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
+describe("writtenData() of a model", () => {
+  it("names what earlier releases mounted, too, and no committed files", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "swt-kept-"));
+    try {
+      const key = stackKey("", "shop");
+      const { live, stack } = stackDirectories(dataDir, key);
+      for (const each of ["stacks/db/data", "stacks/db/empty", "apps/db/data", "apps/db/backup"]) {
+        await mkdir(join(live, each), { recursive: true });
+        if (!each.endsWith("empty")) await writeFile(join(live, each, "f"), "1");
+      }
+      await mkdir(join(live, "stacks/old/deep"), { recursive: true });
+      await writeFile(join(live, "stacks/old/deep/f"), "1");
+      await writeFile(join(live, "stacks/db/committed"), "1");
+      const tracked = { files: { "stacks/db/committed": "file:1" }, directories: [] };
+      await writeFilesRecord(systemFiles, stack, { live: tracked, shows: "", current: "" });
+      const data = `${live}/stacks/db/data`;
+      const volumes = [{ type: "bind", source: data, target: "/data" }];
+      const written = (model: ComposeModel) =>
+        writtenData({ files: systemFiles, options: { dataDir }, host: { dataDir } }, key, model);
+      assert.deepEqual(await written({ services: { db: { volumes } } }), [
+        "what was written to ./stacks/db/data",
+        "what was written to ./apps (not mounted any more)",
+        "what was written to ./stacks/old (not mounted any more)",
+      ]);
+      const all = [{ type: "bind", source: live, target: "/all" }];
+      assert.deepEqual(await written({ services: { db: { volumes: all } } }), [
+        "what was written to .",
+      ]);
+      for (let at = 0; at < 20; at++) await writeFile(join(live, `f${at}`), "1");
+      const many = await written({ services: { db: { volumes } } });
+      assert.equal(many.length, 12);
+      assert.equal(many.at(-1), `whatever else is in ${live}`);
     } finally {
       await rm(dataDir, { recursive: true, force: true });
     }
