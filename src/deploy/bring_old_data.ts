@@ -29,7 +29,7 @@ import {
   requireRoomBeside,
 } from "./left_orphans.ts";
 import { sharersOf } from "./old_data_sharers.ts";
-import { ours, twofold, unreachable } from "./old_data_refusals.ts";
+import { ours, takenAway, twofold, unreachable, unseen } from "./old_data_refusals.ts";
 import { stackDirectories } from "./stack_files.ts";
 import {
   copy,
@@ -299,11 +299,9 @@ async function locate(
 ): Promise<string> {
   const place = join(stackDirectories(host.dataDir, key).live, data.path);
   const seen = await host.localPath(data.source, signal);
-  const local = seen === undefined ? undefined : await files.realPath(seen);
-  if (local === undefined) {
-    const way = `mount ${data.source} into the container of Stackwright`;
-    throw unreachable(key, data, place, { why: "which Stackwright cannot see", way });
-  }
+  if (seen === undefined) throw unseen(key, data, place);
+  const local = await files.realPath(seen);
+  if (local === undefined) throw takenAway(key, data, place);
   if (await holdsOurs(files, options, local)) throw ours(key, data);
   // Its author chose the mount, and another container may have any directory on the way to it.
   if (data.owner !== undefined && local !== seen) {

@@ -65,6 +65,7 @@ export { type TemplatePaths, templatePaths } from "./template_paths.ts";
 export { type Looked, lookingEngine } from "./looking_engine.ts";
 export * from "./sparing_engine.ts";
 export { type KnownMount, requireMountsInside } from "./mounts_inside.ts";
+export { liveHolds } from "./copy_old_data.ts";
 export { LiveDirectory } from "./live_directory.ts";
 export { RealTree } from "./real_tree.ts";
 export * from "./compose/registry_hint.ts";

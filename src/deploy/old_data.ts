@@ -39,6 +39,8 @@ export interface OldData {
   readonly writable: boolean;
   /** The container that has it. */
   readonly container: ObservedContainer;
+  /** All containers that mount it and are of the same maker, whether they run or not. */
+  readonly holders: readonly ObservedContainer[];
   /** Whether a container of ours mounts the path below `live` already. */
   readonly isInUse: boolean;
   /** Running containers that may be writing to the data. */
@@ -140,6 +142,11 @@ export async function findOldData(
   const pauses = createPauses();
   const found = new Map<string, OldData>();
   const had = chosen(wanted, { byTarget, byPath });
+  const bySource = Map.groupBy(mounted, ({ bind }) => bind.source);
+  const holdersOf = (container: ObservedContainer, source: string) => {
+    const all = (bySource.get(source) ?? []).map((each) => each.container);
+    return all.filter((each) => isOurs(each) === isOurs(container));
+  };
   const assumed = isFirst ? assumedIn(containers, to.workingDir, wanted) : [];
   for (const { service, path, old, isAssumed } of [...had, ...assumed]) {
     if (isAssumed) await pauses.after(path.length);
@@ -153,7 +160,7 @@ export async function findOldData(
     const at = plainPath(destination);
     const data = {
       ...{ service, target: at, source, path, writable, writers: [...writers] },
-      ...{ container, isInUse: inUse.has(path) },
+      ...{ container, isInUse: inUse.has(path), holders: holdersOf(container, source) },
     };
     const { configuration, deployed } = readMark(container.labels);
     const owner = configuration ?? deployed ?? "another source";

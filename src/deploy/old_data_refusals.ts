@@ -19,6 +19,26 @@ export function unreachable(
   );
 }
 
+/** The refusal of a deployment whose data only the engine's host sees. */
+export function unseen(key: StackKey, data: OldData, place: string) {
+  const way = `mount ${data.source} into the container of Stackwright`;
+  return unreachable(key, data, place, { why: "which Stackwright cannot see", way });
+}
+
+/** The refusal of a deployment whose data was taken away below its container. */
+export function takenAway(
+  key: StackKey,
+  { service, target, source, container }: OldData,
+  place: string,
+) {
+  return errors.conflict(
+    `${key.name} is not deployed: service ${service} has its data (mounted at ${target}) in ${source}, ` +
+      "which does not exist any more, and would start without it; if it was moved, stop the " +
+      `stack and copy it to ${place}, or move it back; what container ${container.name} may still have ` +
+      `there goes with it. If nobody needs that, remove the container of ${service}`,
+  );
+}
+
 /** The refusal of data that holds what is Stackwright's own. */
 export function ours(key: StackKey, { service, target, source }: OldData) {
   return errors.path_escapes(
@@ -40,6 +60,13 @@ export function twofold({ name }: StackKey, hostLive: string, found: readonly Ol
   return errors.conflict(
     `${name} was deployed ${how}: ${fewOf(places, 20, "; ")}; ` +
       `nothing was changed. To go on with the first, move the second away: it is copied again; for the second: ` +
-      fewOf([...new Set(found.map(({ container }) => `docker rm -f ${container.name}`))], 20, "; "),
+      fewOf(removals(found), 20, "; "),
   );
+}
+
+/** The commands that remove all containers that have some data: several may, of one service. */
+function removals(found: readonly OldData[]): readonly string[] {
+  const names = found.flatMap(({ container, holders }) => [container, ...holders])
+    .map(({ name }) => name);
+  return [...new Set(names)].map((name) => `docker rm -f ${name}`);
 }

@@ -11,6 +11,7 @@ import {
 import type { ReleaseParts } from "../compose/make_release.ts";
 import {
   LiveDirectory,
+  liveHolds,
   observe,
   RealTree,
   requireLiveInside,
@@ -109,12 +110,11 @@ async function warnOfNothing(
     ),
   );
   const named: string[] = [];
-  const held = new LiveDirectory(parts.files, live);
   for (const { service, path, item } of unfilled) {
     if (named.length > MOST_NAMED) break;
     if (brought.has(`${service} ${item}`)) continue;
-    // A person may have put a file there.
-    if (await kindAt(parts, held, realPath(path)) === "file") continue;
+    // A person may have put something there, or an adoption brought what one had put into the old copy.
+    if (await liveHolds(parts.files, live, realPath(path))) continue;
     named.push(`${path} (service ${service}, at ${item})`);
   }
   if (named.length === 0) return;
@@ -181,7 +181,7 @@ async function requireMounts(
     }
     const make = use.kind === "bind"
       ? "; with `bind: {create_host_path: true}` it is made as a directory that containers may write to"
-      : "";
+      : "; what somebody put into a checkout by hand is not read: commit it, encrypted if it is secret";
     throw errors.config_invalid(
       `service ${use.service}: ${use.kind} ${use.path} does not exist in the repository${make}`,
     );

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { commandTo } from "./commands.ts";
@@ -212,6 +212,16 @@ describe("a mounted file that the repository does not have", () => {
       await commit(world, { "compose.yaml": compose("2") });
       await pollTo(world, "succeeded");
       assert.equal(told().length, 1);
+      // Of a directory, what is in it counts.
+      await rm(place);
+      await mkdir(place);
+      await commit(world, { "compose.yaml": compose("3") });
+      await pollTo(world, "succeeded");
+      assert.equal(told().length, 2);
+      await writeFile(join(place, "key.pem"), "by hand");
+      await commit(world, { "compose.yaml": compose("4") });
+      await pollTo(world, "succeeded");
+      assert.equal(told().length, 2);
     }));
 });
 

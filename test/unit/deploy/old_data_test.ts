@@ -48,7 +48,7 @@ describe("findOldData()", () => {
     const place = { ...PLACE, model };
     const found = await findOldData(NOT_ASKED, place, { containers }, never);
     assert.deepEqual(
-      found.map(({ writers, container: _, isInUse: __, ...each }) => ({
+      found.map(({ writers, container: _, isInUse: __, holders: ___, ...each }) => ({
         ...each,
         writers: writers.map(({ id }) => id),
       })),
@@ -114,7 +114,7 @@ describe("findOldData()", () => {
     const place = { ...PLACE, model: { services: { web: { volumes } } } as ComposeModel };
     const found = await findOldData(NOT_ASKED, place, { containers }, never);
     assert.deepEqual(
-      found.map(({ writers, container: _, isInUse: __, ...each }) => ({
+      found.map(({ writers, container: _, isInUse: __, holders: ___, ...each }) => ({
         ...each,
         writers: writers.length,
       })),
