@@ -1,4 +1,5 @@
 import { type JobFacts, jobLane } from "../api/mod.ts";
+import { ASIDE } from "../compose/mod.ts";
 import { readJobLabels } from "../config/mod.ts";
 import { calledJobs, findJobs, type FoundJob, lastLines, notedJob } from "../deploy/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
@@ -234,7 +235,8 @@ class JobBoard {
     const job = {
       key,
       service,
-      name: container.name,
+      // What compose makes to replace another one has its name a moment later, and is told of once.
+      name: container.name.replace(ASIDE, ""),
       source: container.labels[LABELS.sourceName] ?? "",
       mode: swarm === undefined ? "container" : "swarm",
       id: swarm ?? container.id,

@@ -57,7 +57,11 @@ describe("JobBoards", () => {
       "stackwright.job.enabled": "true",
       "stackwright.job.schedule": "* * * * *",
     };
-    const client = createMemoryEngine([runningContainer("hand", "job", { id: "same", labels })]);
+    // As compose makes it to replace another one: it has the name without the id in front a moment later.
+    const name = "1b85ff064ab8_hand-job-1";
+    const client = createMemoryEngine([
+      runningContainer("hand", "job", { id: "same", labels, name }),
+    ]);
     const other = createMemoryEngine([runningContainer("hand", "job", { id: "other", labels })]);
     const log = createRecordingLog();
     const ran: string[] = [];
@@ -86,6 +90,9 @@ describe("JobBoards", () => {
     );
     const ended = ["alias", "default", "nas"].map((context) => boards.of(context).start(true));
     await until(() => log.lines.filter(({ message }) => message === "job scheduled").length === 3);
+    const names = log.lines.filter(({ message }) => message === "job scheduled")
+      .map(({ fields }) => fields?.["job"]);
+    assert.deepEqual(names, ["hand-job-1", "hand-job-1", "hand-job-1"]);
     await clock.advance(60_000);
     await until(() => ran.length >= 2);
     assert.deepEqual(ran.sort(), ["default", "nas"]);
