@@ -112,7 +112,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "forget",
-    summary: "Forget a stack that was never deployed, or whose context is gone.",
+    summary: "Forget a stack never deployed, or that its context does not deploy any more.",
     options: ["context"],
     ofStack: true,
     load: async () => (await import("./forget_command.ts")).forgetCommand,

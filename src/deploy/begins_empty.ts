@@ -136,7 +136,7 @@ async function leftInLive(
     const text =
       `${target} begins without what containers wrote to ${source}, which stays there; ` +
       (to.kind === "bind"
-        ? `to go on with it, copy it to ${to.source} before`
+        ? `to go on with it, stop the stack and copy it to ${to.source}`
         : `it becomes ${saidOf(to)}`);
     left.push({ service, text });
   }

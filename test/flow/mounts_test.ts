@@ -242,7 +242,7 @@ describe("a mounted directory that a commit puts elsewhere", () => {
         const why = reasons(await pollTo(world, "succeeded"), "web");
         const told = Object.entries(places).map(([target, [from, to]]) =>
           `${target} begins without what containers wrote to ${live}/${from}, which stays there; ` +
-          `to go on with it, copy it to ${live}/${to} before`
+          `to go on with it, stop the stack and copy it to ${live}/${to}`
         );
         for (const each of told) assert.ok(out.includes(each), out);
         const found = why.split("; /").slice(1).map((each) => `/${each}`);
