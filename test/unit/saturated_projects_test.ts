@@ -54,6 +54,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   withOldData: "asks the engine for each thing that it looks at",
   withEmptyBeginnings: "asks the engine for each thing that it looks at",
   newVolumes: "asks the engine once, and looks at each mount once",
+  sharedPlaces: "looks at each mount once",
   mountsOf: "looks at each mount once",
   saidOfBack: "looks at each service once",
   bringOldData: "asks the engine for each thing that it looks at",
