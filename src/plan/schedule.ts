@@ -15,8 +15,8 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
 };
 const MINUTE_MS = 60_000;
-/** Milliseconds within which no zone changes its clocks twice; no two offsets are so far apart. */
-const SETTLED_MS = 2 * 24 * 60 * MINUTE_MS;
+/** Milliseconds by which no two offsets of a zone are apart. */
+const FARTHEST_APART_MS = 2 * 24 * 60 * MINUTE_MS;
 /**
  * Milliseconds after which a firing counts as none. Years repeat after 28, and after 40 where one in
  * between is no leap year: what all that while falls only into times that the clocks skip never fires.
@@ -24,9 +24,6 @@ const SETTLED_MS = 2 * 24 * 60 * MINUTE_MS;
 const FARTHEST_MS = 50 * 365.25 * 24 * 60 * MINUTE_MS;
 /** The last 28 years before those at which the library ends its search: each kind of year is there. */
 const ALL_YEARS = new Date(Date.UTC(2972, 0, 1) - 1);
-/** Offsets to remember: one for each {@link SETTLED_MS} of five years. */
-const MOST_REMEMBERED = 1000;
-
 /** A parsed schedule. It holds about 100 KB once used: keep few, and not for long. */
 export interface Schedule {
   /** The first firing after an instant; `undefined` when there is none within 50 years. */
@@ -91,21 +88,19 @@ function every(text: string): Next {
  */
 function byClock(expression: string, zone: string): Next {
   const pattern = cron(expression);
-  const offset = offsets(zone);
   return rememberingLast((after) => {
     const last = after.getTime() + FARTHEST_MS;
     for (let from = after.getTime(); from < last;) {
       // The next firing is after `from`, and clocks may have changed at that instant.
-      const ahead = offset(from + 1);
+      const clock = Temporal.Instant.fromEpochMilliseconds(from + 1).toZonedDateTimeISO(zone);
+      const ahead = clock.offsetNanoseconds / 1e6;
       const shown = pattern.nextRun(new Date(from + ahead));
       if (shown === null) return undefined;
       const instant = shown.getTime() - ahead;
-      const near = Math.min(instant, from + 1 + SETTLED_MS);
-      const change = changeBetween(offset, from + 1, near);
-      if (change !== undefined) from = change - 1;
-      else if (near === instant) return new Date(instant);
+      const change = clock.getTimeZoneTransition("next")?.epochMilliseconds ?? Infinity;
+      if (instant < change) return new Date(instant);
       // In between clocks show other times, whatever they change: only those near it matter.
-      else from = Math.max(near - 1, instant - SETTLED_MS);
+      from = Math.max(change - 1, instant - FARTHEST_APART_MS);
     }
     return undefined;
   });
@@ -119,52 +114,6 @@ function rememberingLast(next: Next): Next {
     const isSame = after.getTime() >= asked && (answer === undefined || after < answer);
     if (!isSame) [asked, answer] = [after.getTime(), next(after)];
     return answer;
-  };
-}
-
-/** The instant from which the offset from UTC is that at `after`; not if it is so at `before`. */
-function changeBetween(offset: (time: number) => number, before: number, after: number) {
-  const ahead = offset(before);
-  if (offset(after) === ahead) return undefined;
-  // Clocks change at full minutes.
-  while (after - before > MINUTE_MS) {
-    const middle = Math.floor((before + after) / 2);
-    if (offset(middle) === ahead) before = middle;
-    else after = middle;
-  }
-  return Math.floor(after / MINUTE_MS) * MINUTE_MS;
-}
-
-const CLOCK = {
-  hourCycle: "h23",
-  year: "numeric",
-  month: "numeric",
-  day: "numeric",
-  hour: "numeric",
-  minute: "numeric",
-  second: "numeric",
-} as const;
-
-/** Milliseconds by which the clocks of a zone are ahead of UTC. */
-function offsets(timeZone: string): (time: number) => number {
-  if (timeZone === "UTC") return () => 0;
-  const format = new Intl.DateTimeFormat("en-US", { timeZone, ...CLOCK });
-  const remembered = new Map<number, number>();
-  const look = (time: number) => {
-    const numbers = format.format(time).match(/\d+/g)?.map(Number) ?? [];
-    const [month = 1, day = 1, year = 1970, hour = 0, minute = 0, second = 0] = numbers;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(time / 1000) * 1000;
-  };
-  const remember = (time: number) => {
-    const offset = remembered.get(time) ?? look(time);
-    if (remembered.size < MOST_REMEMBERED) remembered.set(time, offset);
-    return offset;
-  };
-  // Asking the runtime takes most of the time of a decision: only near a change of clocks.
-  return (time) => {
-    const before = Math.floor(time / SETTLED_MS) * SETTLED_MS;
-    const ahead = remember(before);
-    return ahead === remember(before + SETTLED_MS) ? ahead : look(time);
   };
 }
 

@@ -57,7 +57,6 @@ const CACHES: Readonly<Record<string, Held>> = {
   "source/trees/tree_times.ts": { items: 1000, bytes: 2 * 4096 },
   // Bytes of an owner's notes, while it is to be forgotten.
   "system/late_forgetting.ts": { items: 1, bytes: 2 * 4 * MIB },
-  "system/time_format.ts": { items: 1000, bytes: 200 },
   // Names of stacks.
   "system/watched_lock.ts": { items: 10_000, bytes: 2 * 512 },
   // An event with its container, for each context.
