@@ -46,9 +46,9 @@ const quoted = (text: string) => `'${text.replaceAll("'", "")}'`;
 const optionsOf = ({ options = [] }: ListedCommand) =>
   ["help", "json", ...options].map((each) => `--${each}`).join(" ");
 
-/** The commands whose operand is a stack, divided by a text. */
-const ofStack = (commands: readonly ListedCommand[], between: string) =>
-  commands.filter((each) => each.ofStack).map(({ name }) => name).join(between);
+/** The commands whose operand is a stack, as a pattern of the shells. */
+const ofStack = (commands: readonly ListedCommand[]) =>
+  commands.filter((each) => each.ofStack).map(({ name }) => name).join("|");
 
 /** Branches of a `case` of the shell with each command's options, which `use` makes a statement. */
 const branches = (commands: readonly ListedCommand[], use: (options: string) => string) =>
@@ -69,7 +69,7 @@ ${branches(commands, (options) => `options="${options}"`)}  esac
   esac
   case "\${COMP_WORDS[1]}" in
     completion) COMPREPLY=($(compgen -W "${SHELLS}" -- "$word")) ;;
-    ${ofStack(commands, "|")})
+    ${ofStack(commands)})
       COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" completion ${STACKS} 2>/dev/null)" -- "$word")) ;;
     *) COMPREPLY=($(compgen -f -- "$word")) ;;
   esac
@@ -92,7 +92,7 @@ ${branches(commands, (options) => `options=(${options})`)}  esac
   if [[ "\${words[CURRENT]}" == -* ]]; then compadd -- $options; return; fi
   case "\${words[2]}" in
     completion) compadd ${SHELLS} ;;
-    ${ofStack(commands, "|")})
+    ${ofStack(commands)})
       compadd -- \${(f)"$(\${words[1]} completion ${STACKS} 2>/dev/null)"} ;;
     *) _files ;;
   esac

@@ -119,19 +119,16 @@ function textOf(stack: PlannedStackView, io: CommandIo): string {
 
 /** The last line of output, with the counts. */
 function summaryOf(stacks: readonly PlannedStackView[], failed: number): string {
-  const counts = new Map<string, number>();
-  const count = (what: string, by = 1) => counts.set(what, (counts.get(what) ?? 0) + by);
-  for (const stack of stacks) {
-    for (const { action } of hasChanges(stack) ? stack.plan.services : []) {
-      if (action !== "keep") count(`to ${action}`);
-    }
-  }
-  const changed = stacks.filter(hasChanges).length;
-  const services = [...counts].map(([what, number]) => `${number} ${what}`).join(", ");
+  const changed = stacks.filter(hasChanges);
+  const changes = changed.flatMap(({ plan }) =>
+    plan.services.filter((each) => each.action !== "keep")
+  );
+  const services = [...Map.groupBy(changes, ({ action }) => action)]
+    .map(([action, all]) => `${all.length} to ${action}`).join(", ");
   const parts = [
     `${stacks.length + failed} ${stacks.length + failed === 1 ? "stack" : "stacks"}`,
-    `${changed} with changes${services === "" ? "" : ` (services: ${services})`}`,
-    `${stacks.length - changed} without`,
+    `${changed.length} with changes${services === "" ? "" : ` (services: ${services})`}`,
+    `${stacks.length - changed.length} without`,
     ...(failed === 0 ? [] : [`${failed} that cannot be planned`]),
   ];
   return `plan: ${parts.join(", ")}\n`;

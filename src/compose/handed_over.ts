@@ -1,4 +1,4 @@
-import { COMPOSE_SERVICE_KEYS } from "../config/compose_keys.ts";
+import { COMPOSE_BUILD_KEYS, COMPOSE_SERVICE_KEYS } from "../config/compose_keys.ts";
 import { type ComposeModel, errors, isFilled, own } from "../model/mod.ts";
 import { isObject, type JsonObject, mapServices, objectAt, servicesOf } from "./model.ts";
 
@@ -22,11 +22,7 @@ const OF_A_PROJECT = words("configs name networks secrets services version volum
 const OF_A_FILE = words(
   "content driver driver_opts environment external file labels name template_driver",
 );
-const OF_A_BUILD = words(
-  "additional_contexts args cache_from cache_to context dockerfile dockerfile_inline entitlements " +
-    "extra_hosts isolation labels network no_cache no_cache_filter platforms privileged provenance " +
-    "pull sbom secrets shm_size ssh tags target ulimits",
-);
+const OF_A_BUILD: ReadonlySet<string> = new Set(COMPOSE_BUILD_KEYS);
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));

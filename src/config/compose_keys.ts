@@ -24,6 +24,13 @@ export const COMPOSE_SERVICE_KEYS: readonly string[] = words(
     "userns_mode uts volumes volumes_from working_dir",
 );
 
+/** Keys of a build in that specification; the same holds for them. */
+export const COMPOSE_BUILD_KEYS: readonly string[] = words(
+  "additional_contexts args cache_from cache_to context dockerfile dockerfile_inline entitlements " +
+    "extra_hosts isolation labels network no_cache no_cache_filter platforms privileged provenance " +
+    "pull sbom secrets shm_size ssh tags target ulimits",
+);
+
 function words(text: string): readonly string[] {
   return text.split(" ");
 }
@@ -38,13 +45,10 @@ const HOOK = "command environment privileged user working_dir";
 const KNOWN_KEYS: readonly (readonly [path: readonly string[], known: readonly string[]])[] = [
   [[], ROOT_KEYS],
   [["services", "*"], COMPOSE_SERVICE_KEYS],
+  [["services", "*", "build"], COMPOSE_BUILD_KEYS],
   ...Object.entries({
     "services.*.blkio_config":
       "device_read_bps device_read_iops device_write_bps device_write_iops weight weight_device",
-    "services.*.build":
-      "additional_contexts args cache_from cache_to context dockerfile dockerfile_inline entitlements " +
-      "extra_hosts isolation labels network no_cache no_cache_filter platforms privileged provenance " +
-      "pull sbom secrets shm_size ssh tags target ulimits",
     "services.*.build.secrets.*": "gid mode source target uid",
     "services.*.configs.*": "gid mode source target uid",
     "services.*.depends_on.*": "condition required restart",

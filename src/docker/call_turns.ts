@@ -1,5 +1,5 @@
 import { errors } from "../model/mod.ts";
-import { type Apart, type Clock, withDeadline } from "../system/mod.ts";
+import { type Apart, type Clock, keepLatest, withDeadline } from "../system/mod.ts";
 import { atOnce, LongAnswer, type Reading } from "./answer.ts";
 import type { ApiRequest } from "./api_request.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
@@ -25,7 +25,7 @@ export class CallTurns {
   readonly #clock: Clock;
   readonly #find: (path: string, signal: AbortSignal) => Promise<JsonRecord | undefined>;
   /** Questions whose answers were long. */
-  readonly #long = new Set<string>();
+  readonly #long = new Map<string, true>();
 
   /** `find` reads the object at a path, if there is one. */
   constructor(
@@ -68,10 +68,7 @@ export class CallTurns {
   }
 
   #remember(what: string): void {
-    if (what.length > LONGEST_QUESTION) return;
-    this.#long.add(what);
-    const [oldest = what] = this.#long;
-    if (this.#long.size > MOST_LONG) this.#long.delete(oldest);
+    if (what.length <= LONGEST_QUESTION) keepLatest(this.#long, MOST_LONG, what, true);
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { PollEntry } from "../config/mod.ts";
 import type { PollRound, Run, RunTarget, StackKey, Sync } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
-import { abortable } from "../system/mod.ts";
+import { abortable, keepLatest } from "../system/mod.ts";
 import { LONGEST_SPREAD, type PollParts } from "./poll_parts.ts";
 import { sleepUntil } from "./sleep_until.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
@@ -57,7 +57,7 @@ export class RepositoryPolls {
   /** The runs that have not ended, by entry, and what each is looking into. */
   readonly #going = new Map<PollEntry, Map<string, Looking>>();
   /** References that deployments named, the latest last. */
-  readonly #named = new Set<string>();
+  readonly #named = new Map<string, true>();
 
   /** Polls `entries`, which are of one repository, until `signal` aborts. */
   constructor(entries: Entries, parts: PollParts, signal: AbortSignal) {
@@ -270,13 +270,8 @@ export class RepositoryPolls {
 
   #round(references: readonly string[]): PollRound {
     return {
-      references: [...new Set([...references, ...this.#named])],
-      note: (reference) => {
-        this.#named.delete(reference);
-        this.#named.add(reference);
-        const [first = reference] = this.#named;
-        if (this.#named.size > MOST_REMEMBERED) this.#named.delete(first);
-      },
+      references: [...new Set([...references, ...this.#named.keys()])],
+      note: (reference) => void keepLatest(this.#named, MOST_REMEMBERED, reference, true),
     };
   }
 
