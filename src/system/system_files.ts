@@ -18,35 +18,21 @@ const LARGE_DIRECTORY = 1 << 20;
 export const systemFiles: Files = {
   readIfExists: (path, mostBytes) => missingAsUndefined(readAll(path, mostBytes)),
   async *readInPieces(path) {
-    const handle = await fs.open(path, constants.O_RDONLY);
-    try {
-      yield* piecesOf(handle, PIECE_BYTES);
-    } finally {
-      await handle.close();
-    }
+    await using handle = await fs.open(path, constants.O_RDONLY);
+    yield* piecesOf(handle, PIECE_BYTES);
   },
   async readPlain(path, mostBytes) {
     const opened = openPlain(path, constants.O_RDONLY);
-    const handle = await codesAsUndefined(["ENOENT", "ENOTDIR", "ENXIO"], opened);
+    await using handle = await codesAsUndefined(["ENOENT", "ENOTDIR", "ENXIO"], opened);
     if (handle === undefined) return undefined;
-    try {
-      const { mode } = await handle.stat();
-      const data = await bytesOf(handle, mostBytes);
-      return data && { data, mode: mode & 0o7777 };
-    } finally {
-      await handle.close();
-    }
+    const { mode } = await handle.stat();
+    const data = await bytesOf(handle, mostBytes);
+    return data && { data, mode: mode & 0o7777 };
   },
   async write(path, data, options) {
     const beside = join(dirname(path), `.tmp-${randomUUID()}`);
     try {
-      const handle = await fs.open(beside, "wx", options?.mode ?? 0o644);
-      try {
-        await writeAll(handle, data);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      await writeNew(beside, data, options?.mode);
       await fs.rename(beside, path);
     } catch (error) {
       await discard(beside);
@@ -54,15 +40,11 @@ export const systemFiles: Files = {
     }
   },
   async writeInPlace(path, data, options) {
-    const handle = await missingAsUndefined(openPlain(path, constants.O_WRONLY)) ??
+    await using handle = await missingAsUndefined(openPlain(path, constants.O_WRONLY)) ??
       await fs.open(path, "wx", options?.mode ?? 0o644);
-    try {
-      await handle.truncate(0);
-      await writeAll(handle, data);
-      if (options?.mode !== undefined) await handle.chmod(options.mode);
-    } finally {
-      await handle.close();
-    }
+    await handle.truncate(0);
+    await writeAll(handle, data);
+    if (options?.mode !== undefined) await handle.chmod(options.mode);
   },
   async stat(path) {
     const info = await missingAsUndefined(fs.lstat(path));
@@ -144,14 +126,10 @@ export const systemFiles: Files = {
 
 /** The bytes of a file. Fails with `EFBIG` for more than `mostBytes`. */
 export async function readAll(path: string, mostBytes: number): Promise<Uint8Array> {
-  const handle = await fs.open(path, constants.O_RDONLY);
-  try {
-    const bytes = await bytesOf(handle, mostBytes);
-    if (bytes === undefined) throw tooLarge(path, mostBytes);
-    return bytes;
-  } finally {
-    await handle.close();
-  }
+  await using handle = await fs.open(path, constants.O_RDONLY);
+  const bytes = await bytesOf(handle, mostBytes);
+  if (bytes === undefined) throw tooLarge(path, mostBytes);
+  return bytes;
 }
 
 /** The bytes of an open file; `undefined` for more than `mostBytes`. */
@@ -179,6 +157,13 @@ async function* piecesOf(handle: fs.FileHandle, size: number): AsyncGenerator<Ui
   }
 }
 
+/** Writes a file that is not there yet, down to the disk. */
+async function writeNew(path: string, data: FileContent, mode = 0o644): Promise<void> {
+  await using handle = await fs.open(path, "wx", mode);
+  await writeAll(handle, data);
+  await handle.sync();
+}
+
 async function writeAll(handle: fs.FileHandle, data: FileContent): Promise<void> {
   if (typeof data === "string" || data instanceof Uint8Array) return await handle.writeFile(data);
   for await (const piece of data) {
@@ -201,12 +186,8 @@ const O_PATH = 0o10000000;
  * to act on it, and a pipe lets its writer go on. Fails with `ENXIO` for what is none, a link as well.
  */
 async function openPlain(path: string, flags: number): Promise<fs.FileHandle> {
-  const place = await fs.open(path, O_PATH | constants.O_NOFOLLOW);
-  try {
-    if ((await place.stat()).isFile()) return await fs.open(`/proc/self/fd/${place.fd}`, flags);
-  } finally {
-    await place.close();
-  }
+  await using place = await fs.open(path, O_PATH | constants.O_NOFOLLOW);
+  if ((await place.stat()).isFile()) return await fs.open(`/proc/self/fd/${place.fd}`, flags);
   throw Object.assign(new Error(`ENXIO: not a plain file, open '${path}'`), { code: "ENXIO" });
 }
 
