@@ -51,35 +51,27 @@ const ROW = 4096;
 
 /** A single transaction makes the copy consistent while other processes write. */
 async function copyOpenLedger(from: string, to: string): Promise<void> {
-  const database = new DatabaseSync(from, { readOnly: true });
-  try {
-    database.exec("BEGIN");
-    if (knownVersion(database, from) === SCHEMA_VERSION) return await copyTables(database, to);
-    // A ledger of an earlier version is copied whole, and the copy is migrated later.
-    database.exec("COMMIT");
-    database.prepare("VACUUM INTO ?").run(to);
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(from, { readOnly: true });
+  database.exec("BEGIN");
+  if (knownVersion(database, from) === SCHEMA_VERSION) return await copyTables(database, to);
+  // A ledger of an earlier version is copied whole, and the copy is migrated later.
+  database.exec("COMMIT");
+  database.prepare("VACUUM INTO ?").run(to);
 }
 
 async function copyTables(database: DatabaseSync, to: string): Promise<void> {
-  const copy = new DatabaseSync(to);
-  try {
-    // An unfinished copy is thrown away, so it needs neither journal nor syncs.
-    copy.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;");
-    const made = database.prepare(
-      `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
-       ORDER BY type DESC`,
-    ).all();
-    for (const { sql } of made) copy.exec(String(sql));
-    for (const { type, name } of made) {
-      if (type === "table") await copyRows(database, copy, String(name));
-    }
-    copy.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  } finally {
-    copy.close();
+  using copy = new DatabaseSync(to);
+  // An unfinished copy is thrown away, so it needs neither journal nor syncs.
+  copy.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;");
+  const made = database.prepare(
+    `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+     ORDER BY type DESC`,
+  ).all();
+  for (const { sql } of made) copy.exec(String(sql));
+  for (const { type, name } of made) {
+    if (type === "table") await copyRows(database, copy, String(name));
   }
+  copy.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
 async function copyRows(database: DatabaseSync, copy: DatabaseSync, table: string): Promise<void> {

@@ -11,12 +11,8 @@ import { openForReading } from "./open_for_reading.ts";
  */
 export function recordedStacks(path: string): StackKey[] {
   if (!existsNow(path)) return [];
-  const database = openForReading(path);
-  try {
-    knownVersion(database, path);
-    return database.prepare("SELECT context, name FROM stacks ORDER BY context, name").all()
-      .map((row) => stackKey(String(row["context"]), String(row["name"])));
-  } finally {
-    database.close();
-  }
+  using database = openForReading(path);
+  knownVersion(database, path);
+  return database.prepare("SELECT context, name FROM stacks ORDER BY context, name").all()
+    .map((row) => stackKey(String(row["context"]), String(row["name"])));
 }
