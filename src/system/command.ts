@@ -58,6 +58,8 @@ export interface CommandResult {
 /** A program that keeps running and is talked to line by line or in chunks. */
 export interface RunningCommand {
   write(text: string): void;
+  /** Says that it has answered all that was written: until more is, its memory is not looked at. */
+  rest(): void;
   /** Chunks of standard output, in order; ends when the program does, or where it is closed. */
   readonly output: AsyncIterable<Uint8Array>;
   /** The last of what it said on standard error, all of it once `output` has ended. */

@@ -7,13 +7,14 @@ import { clip, utf8 } from "../model/mod.ts";
 
 /**
  * Calls `stop` with the reason when a program takes too much time, memory or disk, or the signal aborts. The
- * function that is returned ends the watching.
+ * function that is returned ends the watching. `isAtRest` tells whether the program has nothing to do.
  */
 export function boundProgram(
   { pid }: ChildProcess,
   command: Command,
   stop: (reason: unknown) => void,
   signal: AbortSignal,
+  isAtRest?: () => boolean,
 ): () => void {
   const { timeoutMs, mostMemory, sharedMemory, mostGrowth } = command;
   const onAbort = () => stop(signal.reason);
@@ -22,7 +23,7 @@ export function boundProgram(
   const timer = timeoutMs === undefined ? undefined : setTimeout(onTime, timeoutMs);
   const unwatch = (mostMemory ?? sharedMemory) === undefined || pid === undefined
     ? undefined
-    : watchMemory(pid, command, () => stop(tookTooMuch(command)));
+    : watchMemory(pid, { ...command, isAtRest }, () => stop(tookTooMuch(command)));
   const unwatchGrowth = mostGrowth && watchGrowth(mostGrowth, () => stop(growsTooMuch(command)));
   return () => {
     unwatch?.();

@@ -82,7 +82,9 @@ function startCommand(command: Command): RunningCommand {
     stopped ??= reason;
     killProgram(child);
   };
-  const unbound = boundProgram(child, command, stop, new AbortController().signal);
+  let isAtRest = false;
+  const rests = () => isAtRest;
+  const unbound = boundProgram(child, command, stop, new AbortController().signal, rests);
   let closed = false;
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
   const gone = new Promise<void>((resolve) => {
@@ -111,7 +113,11 @@ function startCommand(command: Command): RunningCommand {
     if (unstarted !== undefined) throw notStarted(command, unstarted);
   }
   return {
-    write: (text) => void child.stdin?.write(text),
+    write: (text) => {
+      isAtRest = false;
+      child.stdin?.write(text);
+    },
+    rest: () => void (isAtRest = true),
     output: output(),
     lastWords: () => said,
     close: async () => {

@@ -31,13 +31,16 @@ export function procTextNow(path: string): string {
 
 function textNow(path: string, mostBytes: number): string {
   const pieces: Uint8Array[] = [];
+  let room = new Uint8Array();
   const file = openSync(path, "r");
   try {
     for (let length = 0, read = -1; read !== 0; length += read) {
-      const piece = new Uint8Array(PIECE_BYTES);
-      read = readSync(file, piece, 0, PIECE_BYTES, null);
+      // Files of /proc are small and read often: the read that finds the end gets no piece of its own.
+      if (room.length === 0) room = new Uint8Array(PIECE_BYTES);
+      read = readSync(file, room, 0, room.length, null);
       if (length + read > mostBytes) throw tooLarge(path, mostBytes);
-      pieces.push(piece.subarray(0, read));
+      pieces.push(room.subarray(0, read));
+      room = room.subarray(read);
     }
     return utf8(Buffer.concat(pieces));
   } finally {

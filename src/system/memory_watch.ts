@@ -58,12 +58,16 @@ export class SharedMemory {
  * beside that, since it lets a program in Go pass its bound once, by any amount. What is shared with files
  * does not count. Calls `onTooMuch` once when it is more than the program may have by itself, or with
  * others. Returns what ends the watch. Does nothing where there is no `/proc`.
+ *
+ * A program that `isAtRest` gets one more look, since it may have grown right before: dozens that wait a
+ * minute for the next question would cost more than what they were asked for.
  */
 export function watchMemory(
   pid: number,
-  { mostMemory = Infinity, sharedMemory }: {
+  { mostMemory = Infinity, sharedMemory, isAtRest = () => false }: {
     readonly mostMemory?: number;
     readonly sharedMemory?: MemoryShare;
+    readonly isAtRest?: (() => boolean) | undefined;
   },
   onTooMuch: () => void,
 ): () => void {
@@ -75,7 +79,11 @@ export function watchMemory(
     unwatch();
     onTooMuch();
   };
+  let wasAtRest = false;
   const timer = setInterval(() => {
+    const rested = wasAtRest;
+    wasAtRest = isAtRest();
+    if (rested && wasAtRest) return;
     const bytes = pagesOf(pid, 0) * PAGE_BYTES;
     if (bytes > mostMemory) end();
     else sharedMemory?.note(end, bytes);

@@ -70,6 +70,7 @@ export class Session {
       for await (const chunk of this.#program.output) {
         this.#use();
         for (const answer of parser.push(chunk)) this.#questions.shift()?.resolve(answer);
+        if (this.#questions.length === 0) this.#program.rest();
       }
     } catch (error) {
       // One that could not be started has its questions answered below like those of a dead one.

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { collectOutput } from "../../../src/system/command_bounds.ts";
-import { type Command, systemCommands } from "../../../src/system/mod.ts";
+import { type Command, SharedMemory, systemCommands } from "../../../src/system/mod.ts";
 
 const never = new AbortController().signal;
 const env = { PATH: "/usr/bin:/bin" };
@@ -383,6 +383,26 @@ describe("systemCommands.start", () => {
     await running.close();
     await running.close();
     assert.equal((await chunks.next()).done, true);
+  });
+
+  it("start() looks once more at the memory of a program that rests, until it is asked again", {
+    skip: !existsSync("/proc/self/statm"),
+  }, async () => {
+    const counting = () => {
+      const [looks, more] = [{ count: 0 }, Promise.withResolvers<void>()];
+      const sharedMemory = new SharedMemory(Infinity);
+      sharedMemory.note = () => void (++looks.count === 4 && more.resolve());
+      return { looks, more: more.promise, sharedMemory };
+    };
+    const [rested, asked] = [counting(), counting()];
+    const resting = systemCommands.start({ argv: ["cat"], env, ...rested });
+    resting.rest();
+    const working = systemCommands.start({ argv: ["cat"], env, ...asked });
+    await asked.more;
+    assert.equal(rested.looks.count, 1);
+    resting.write("again\n");
+    await rested.more;
+    await Promise.all([resting.close(), working.close()]);
   });
 
   it("start() throws on first use when the program cannot be started", async () => {

@@ -13,8 +13,13 @@ function createProgram() {
   let controller: ReadableStreamDefaultController<Uint8Array>;
   const output = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });
   let ended = false;
+  let rests = false;
   const command: RunningCommand = {
-    write: (text) => void asked.push(text.trim()),
+    write: (text) => {
+      rests = false;
+      asked.push(text.trim());
+    },
+    rest: () => void (rests = true),
     output,
     lastWords: () => "",
     close: () => {
@@ -28,6 +33,9 @@ function createProgram() {
     asked,
     get ended() {
       return ended;
+    },
+    get rests() {
+      return rests;
     },
     say: (text: string) => controller.enqueue(new TextEncoder().encode(text)),
   };
@@ -126,6 +134,26 @@ describe("ObjectReader.commit()", () => {
 });
 
 describe("ObjectReader.info()", () => {
+  it("lets the program rest while no question is open", async () => {
+    const { programs, reader, read } = createReader();
+    const rests = () => programs[0]?.rests;
+    const answers = [read("one"), read("two")];
+    await settle();
+    programs[0]?.say(`${ID} blob 2\n${ID}`);
+    await answers[0];
+    assert.equal(rests(), false);
+    programs[0]?.say(" blob 2\n");
+    await answers[1];
+    await settle();
+    assert.equal(rests(), true);
+    const third = read("three");
+    await settle();
+    assert.equal(rests(), false);
+    programs[0]?.say(`${ID} blob 2\n`);
+    await third;
+    await reader.close();
+  });
+
   it("asks one program for everything, and ends it when it is idle", async () => {
     const { clock, programs, read } = createReader();
     const answers = [read("one"), read("two")];
