@@ -1,4 +1,5 @@
 import { extname, join } from "node:path/posix";
+import { placeAmong } from "../model/mod.ts";
 import { withoutLonger } from "./contained.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
@@ -69,13 +70,8 @@ function overlapping(others: readonly string[]): (path: string) => boolean {
   const outermost = withoutLonger(others.map(withEnd));
   return (path) => {
     const wanted = withEnd(path);
-    let [from, to] = [0, outermost.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if ((outermost[middle] ?? "") < wanted) from = middle + 1;
-      else to = middle;
-    }
-    const [before, after] = [outermost[from - 1], outermost[from]];
+    const at = placeAmong(outermost, (each) => each < wanted);
+    const [before, after] = [outermost[at - 1], outermost[at]];
     return before !== undefined && wanted.startsWith(before) ||
       after !== undefined && after.startsWith(wanted);
   };

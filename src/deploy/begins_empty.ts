@@ -1,6 +1,13 @@
 import { join } from "node:path";
 import { insideTree, parentsOf } from "../compose/mod.ts";
-import { isOurs, type ObservedStack, own, type Plan, type Release } from "../model/mod.ts";
+import {
+  isOurs,
+  type ObservedStack,
+  own,
+  placeAmong,
+  type Plan,
+  type Release,
+} from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { modelBefore } from "./bring_old_data.ts";
 import { holdsSomethingSeen, liveHolds, type OldDataParts } from "./copy_old_data.ts";
@@ -152,13 +159,7 @@ function filled(committed: Release["live"]["files"]): (path: string) => boolean 
     .filter((each) => !/(?:^|\/)\.(?:git)?(?:keep|ignore)$/.test(each)).sort();
   return (path) => {
     const below = path === "." ? "" : `${path}/`;
-    let [from, to] = [0, files.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if ((files[middle] ?? "") < below) from = middle + 1;
-      else to = middle;
-    }
-    return files[from]?.startsWith(below) === true;
+    return files[placeAmong(files, (each) => each < below)]?.startsWith(below) === true;
   };
 }
 

@@ -85,6 +85,20 @@ export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/**
+ * The place in a sorted list of the first value that is not before the one looked for, found in few looks:
+ * lists may have tens of thousands, each looked for in turn.
+ */
+export function placeAmong<T>(sorted: readonly T[], isBefore: (each: T) => boolean): number {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isBefore(sorted[middle] as T)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 /** Most characters of a path in a source: beside the data directory's own, no system takes much longer ones. */
 export const LONGEST_SOURCE_PATH = 2048;
 

@@ -2,6 +2,7 @@ import {
   byText,
   errors,
   isTerminal,
+  placeAmong,
   type Run,
   type RunFacts,
   type RunTarget,
@@ -224,12 +225,12 @@ class MemoryRuns implements RunStore {
   }
 }
 
-/** The targets with `entry` added or replaced; sorted by context, then stack. */
+/** The targets, which are sorted by context, then stack, with `entry` added or replaced. */
 function withTarget(targets: readonly RunTarget[], entry: RunTarget): RunTarget[] {
-  const others = targets.filter((each) =>
-    each.context !== entry.context || each.stack !== entry.stack
-  );
-  return [...others, entry].sort((a, b) =>
-    byText(a.context, b.context) || byText(a.stack, b.stack)
-  );
+  const { context, stack } = entry;
+  const order = (each: RunTarget) => byText(each.context, context) || byText(each.stack, stack);
+  const at = placeAmong(targets, (each) => order(each) < 0);
+  const known = targets[at];
+  const isKnown = known !== undefined && order(known) === 0;
+  return targets.toSpliced(at, isKnown ? 1 : 0, entry);
 }

@@ -86,6 +86,24 @@ describe("RunStore", () => {
     ]);
   });
 
+  it("target() compares an entry with few of those that are there", () => {
+    const { runs, accept } = createStore();
+    const { id } = accept();
+    let compared = 0;
+    const named = (number: number) => {
+      const name = `s${String(number).padStart(4, "0")}`;
+      return { toString: () => (compared++, name) } as unknown as string;
+    };
+    const entry = (number: number, status: RunTarget["status"] = "pending") =>
+      runs.target(id, { context: "default", stack: named(number), status });
+    for (let number = 0; number < 256; number++) entry((number * 37) % 256);
+    compared = 0;
+    const { targets } = entry(100, "succeeded");
+    assert.ok(compared < 60, `${compared} names were looked at`);
+    assert.equal(targets.length, 256);
+    assert.equal(targets[100]?.status, "succeeded");
+  });
+
   it("runs are values: a change leaves those handed out before alone", () => {
     const { runs, accept } = createStore();
     const before = accept();
