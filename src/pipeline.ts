@@ -274,7 +274,7 @@ async function decideAndAct(
 ): Promise<"done" | "moved"> {
   const { key } = teller.target;
   await waitForStack(parts, key, asked.progress, signal);
-  const [before, whose] = [parts.ledger.mark(key), parts.ledger.owners.mark(key)];
+  const [before, whose] = parts.ledger.marks(key);
   let target = asked;
   const decide = (within: PipelineParts) =>
     stage(parts, teller.target, "decide", async () => {

@@ -225,9 +225,11 @@ export function settleOwner(
   target: Pick<Target, "key" | "configuration" | "revision" | "origin" | "discovered">,
 ): void {
   const { key, configuration, configuration: { source }, revision, discovered } = target;
-  const isFirst = recordedOwner(ledger, key) === undefined;
   const from = { repository: revision.source.name, isFound: isFoundElsewhere(discovered) };
-  ledger.owners.settle(key, isFirst ? ownerFrom(configuration) : wantedOwner(target), from);
+  const wanted = wantedOwner(target);
+  // Any but a person's has its branch already.
+  const isFirst = wanted.reference === "" && recordedOwner(ledger, key) === undefined;
+  ledger.owners.settle(key, isFirst ? ownerFrom(configuration) : wanted, from);
   const [own, files] = [sourceAsOwner(source.name), sourceAsOwner(revision.source.name)];
   secrets.settle(stackAsOwner(key), own, files);
 }

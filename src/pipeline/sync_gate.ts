@@ -9,6 +9,7 @@ import {
 import { deferredBy, type Hold, type SyncSubject } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
 import { recordedOwner } from "../record/mod.ts";
+import { once } from "./owner/claim.ts";
 import type { PipelineParts } from "./parts.ts";
 import { isStrangers } from "./stack_owner.ts";
 
@@ -77,14 +78,16 @@ export function noteDeferred(
   hold: Pick<Hold, "reason" | "retryAt"> | undefined,
 ): void {
   const { key, trigger, configuration } = target;
-  const recorded = recordedOwner(ledger, key);
-  if (isStrangers({ ledger }, target, recorded)) return;
+  // Asked for only where something waits: mostly nothing does.
+  const recorded = once(() => recordedOwner(ledger, key));
+  const isAnothers = once(() => isStrangers({ ledger }, target, recorded()));
   const asker = ownerFrom(configuration);
-  const isOwned = recorded !== undefined;
-  const isSettled = (other: StackOwner) => isOwned || isSameOwner(other, asker);
+  const isSettled = (other: StackOwner) =>
+    !isAnothers() && (recorded() !== undefined || isSameOwner(other, asker));
   if (!options.queuesDeferred || hold?.reason !== "sync_window") {
     return ledger.deferred.remove(key, isSettled);
   }
+  if (isAnothers()) return;
   const { retryAt } = hold;
   ledger.deferred.set(key, { trigger, request, asker, ...(retryAt && { retryAt }) });
   ledger.deferred.remove(key, (other) => isSettled(other) && !isEqualOwner(other, asker));

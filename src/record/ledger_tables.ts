@@ -171,11 +171,17 @@ export class LedgerTables {
    * other contexts of its engine begin and end: only one of them may deploy it.
    */
   mark(key: StackKey): string {
+    return this.marks(key)[0];
+  }
+
+  /** The {@link mark} of a stack, and that of its owners, which is a part of it. */
+  marks(key: StackKey): readonly [mark: string, whose: string] {
     const { intents, pins, owners } = this;
+    const whose = owners.mark(key);
     const held = this.holds.get(key)?.heldAt.getTime() ?? "";
     const stopped = this.stops.get(key)?.getTime() ?? "";
     const beside = owners.contextsBeside(key).map((context) => intents.mark({ ...key, context }));
-    return [intents.mark(key), pins.mark(key), held, stopped, owners.mark(key), beside].join(" ");
+    return [[intents.mark(key), pins.mark(key), held, stopped, whose, beside].join(" "), whose];
   }
 
   /**

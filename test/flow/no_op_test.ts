@@ -56,7 +56,7 @@ for (const engine of await engines()) {
 }
 
 /** Most reads of the ledger for one stack that is as it is wanted, and those of its owner among them. */
-const [MOST_READS, MOST_OF_OWNERS] = [49, 18];
+const [MOST_READS, MOST_OF_OWNERS] = [47, 16];
 
 /** Reads of a ledger about the stack of a name during `work`, by what is read. */
 async function readsAbout(stack: string, work: () => Promise<unknown>): Promise<string[]> {
