@@ -1,4 +1,4 @@
-import type { Release } from "../model/mod.ts";
+import type { ObservedContainer, Release, ReleaseService } from "../model/mod.ts";
 import { claimsOf, rangesOf } from "./claims.ts";
 import { clashingPlaces, takenPlaces } from "./clashing.ts";
 
@@ -10,69 +10,101 @@ export interface StackClaim {
   /** Keys of the claim, of which another release that wants the same has one in `needed`. */
   readonly held: readonly string[];
   readonly needed: readonly string[];
+  /** Stacks that get it from compose, if they have the service for it. */
+  readonly givenTo?: readonly string[];
+  /** Whether it is needed by runs of a job alone, which no deployment starts. */
+  readonly isOfRuns?: boolean;
 }
 
 /**
  * The claims of a release to ports, addresses and names of containers, also of what does not run at the
  * moment: another release of the stack is tried, a job has stopped a service, or it waits for a restart.
  * A service without containers claims names alone. So does a job or another one that ends, which has its
- * port only while it runs, but needs one that nobody else claims. One whose profile is not active keeps others
- * from the names that compose gives, and needs nothing. A stack of a swarm has none: its swarm refuses a clash
- * itself.
+ * port only while it runs, but needs one that nobody else claims. Of a range all ports count: the engine chooses
+ * one that is free for a moment. A service without containers, or whose profile is not active, keeps only names
+ * that others choose from being what compose gives it later. A stack of a swarm has none: its swarm refuses a
+ * clash itself. There may be tens of thousands.
  */
-export function stackClaims(
+export function* stackClaims(
   { key, model, services, inactive = [], swarm }:
     & Pick<Release, "key" | "model" | "services" | "inactive">
     & Pick<Release, "swarm">,
-): StackClaim[] {
-  if (swarm !== undefined) return [];
-  const later = inactive.map((name) => ({
-    ...givenNames(key.name, name),
-    service: name,
-    needed: [],
-  }));
-  return services.flatMap(({ name: service, expectation: { replicas, autostart, oneShot } }) => {
-    const { names, ports, addresses } = claimsOf(model, service);
-    const named = names.length > 0 ? names.map(chosenName) : [givenNames(key.name, service)];
-    const ends = !autostart || oneShot;
-    const places = replicas === 0 ? [] : [
-      ...ports.map((port) => ({
-        what: `port ${port.port}/${port.protocol}`,
-        held: ends ? [] : clashingPlaces(port).map((each) => `port ${each}`),
-        needed: takenPlaces(port).map((each) => `port ${each}`),
-      })),
-      // The engine chooses one that is free when a container starts, which may be another stack's.
-      ...rangesOf(model, service).map((ports) => ({
-        what: `one of the ports ${ports[0]?.port}-${ports.at(-1)?.port}/${ports[0]?.protocol}`,
-        held: [],
-        needed: ports.flatMap(takenPlaces).map((each) => `port ${each}`),
-      })),
-      ...addresses.map((each) => ({
-        what: `the address ${each}`,
-        held: ends ? [] : [`address ${each}`],
-        needed: [`address ${each}`],
-      })),
-    ];
-    return [...named, ...places].map((each) => ({ service, ...each }));
-  }).concat(later);
+): Generator<StackClaim, void> {
+  if (swarm !== undefined) return;
+  for (const service of services) {
+    const { name, expectation: { replicas } } = service;
+    const { names } = claimsOf(model, name);
+    for (const each of names) yield { service: name, ...chosenName(each) };
+    if (names.length === 0 && replicas > 0) yield givenNames(key.name, name, replicas);
+    if (names.length === 0 && replicas === 0) yield laterNames(key.name, name);
+    if (replicas > 0) yield* placesOf(model, service);
+  }
+  for (const service of inactive) yield laterNames(key.name, service);
+}
+
+/** Keys of what containers have, by which others are kept from it until these are back. */
+export function claimsOfContainers(containers: readonly ObservedContainer[]): string[] {
+  return containers.flatMap(({ name, hostPorts = [] }) => [
+    `name ${name}`,
+    ...hostPorts.flatMap(clashingPlaces).map((each) => `port ${each}`),
+  ]);
+}
+
+/** Ports and addresses. */
+function* placesOf(
+  model: Release["model"],
+  { name: service, expectation: { autostart, oneShot } }: ReleaseService,
+): Generator<StackClaim, void> {
+  const { ports, addresses } = claimsOf(model, service);
+  const ends = !autostart || oneShot;
+  const isOfRuns = !autostart;
+  const all = [...ports, ...rangesOf(model, service).flat()];
+  for (const port of all) {
+    const what = `port ${port.port}/${port.protocol}`;
+    const held = ends ? [] : clashingPlaces(port).map((each) => `port ${each}`);
+    const needed = takenPlaces(port).map((each) => `port ${each}`);
+    yield { service, what, held, needed, isOfRuns };
+  }
+  for (const each of addresses) {
+    const needed = [`address ${each}`];
+    yield { service, what: `the address ${each}`, held: ends ? [] : needed, needed, isOfRuns };
+  }
 }
 
 function chosenName(name: string): Omit<StackClaim, "service"> {
   const [prefix] = /^.*-(?=\d+$)/.exec(name) ?? [];
-  const with_ = (kind: string) => prefix === undefined ? [] : [`${kind} ${prefix}`];
+  const given = prefix === undefined ? [] : [`numbers ${prefix}`, `later ${prefix}`];
   return {
     what: `the container name ${name}`,
-    held: [`name ${name}`, ...with_("number")],
-    needed: [`name ${name}`, ...with_("numbers")],
+    held: [`name ${name}`],
+    needed: [`name ${name}`, ...given],
+    givenTo: prefix === undefined ? [] : stacksIn(prefix.slice(0, -1), "-"),
   };
 }
 
-/** The names that compose gives: of any number, as a service may get more containers later. */
-function givenNames(stack: string, service: string): Omit<StackClaim, "service"> {
+/** The names that compose gives, of which others get none: a service may get more containers later. */
+function givenNames(stack: string, service: string, replicas: number): StackClaim {
   const prefix = `${stack}-${service}-`;
-  return {
-    what: `the container names ${prefix}N`,
-    held: [`numbers ${prefix}`],
-    needed: [`numbers ${prefix}`, `number ${prefix}`],
-  };
+  const first = Array.from({ length: replicas }, (_, at) => `name ${prefix}${at + 1}`);
+  const needed = [`numbers ${prefix}`, ...first];
+  return { service, what: namesFrom(prefix), held: [`numbers ${prefix}`], needed };
+}
+
+/** The names that compose gives later, if ever, to which another stack's service that gets the same comes first. */
+function laterNames(stack: string, service: string): StackClaim {
+  const prefix = `${stack}-${service}-`;
+  return { service, what: namesFrom(prefix), held: [`later ${prefix}`], needed: [] };
+}
+
+function namesFrom(prefix: string): string {
+  return `the container names ${prefix}N`;
+}
+
+/** Characters of a stack's name up to which names that compose gives are looked at. */
+const LONGEST_STACK = 64;
+
+/** The stacks to whose parts compose may give a name: each beginning of it before a separator. */
+export function stacksIn(name: string, separator: string): string[] {
+  const parts = name.slice(0, LONGEST_STACK + 1).split(separator);
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join(separator));
 }

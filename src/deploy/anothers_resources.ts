@@ -4,6 +4,7 @@ import {
   mayFill,
   resourcesOf,
   type StackClaim,
+  stacksIn,
   withKnownNames,
 } from "../compose/mod.ts";
 import {
@@ -139,9 +140,6 @@ export async function requireOwnNetworks(
   }
 }
 
-/** Characters of a stack's name up to which names of its networks and volumes are looked for. */
-const LONGEST_STACK = 64;
-
 /** Refuses to make what another owner's recorded stack defines, by the name that compose gives, and has not now. */
 async function requireNotDefined(
   key: StackKey,
@@ -155,7 +153,7 @@ async function requireNotDefined(
   const what = kind === "networks" ? "network" : "volume";
   const pauses = createPauses(1);
   for (const { key: at, name } of missing) {
-    for (const stack of stacksIn(name)) {
+    for (const stack of stacksIn(name, "_")) {
       await pauses.after(1);
       if (stack === key.name || !facts.definedBy(kind, stack).has(name)) continue;
       const labels = { [COMPOSE_LABELS.project]: stack };
@@ -184,11 +182,12 @@ export async function requireUnclaimed(
   claimant: StackOwner,
 ): Promise<void> {
   const pauses = createPauses(1);
-  for (const { service, what, held, needed } of claims) {
-    await pauses.after(1);
+  for (const { service, what, held, needed, givenTo = [] } of claims) {
     const isOwn = (each: string) => claimants.get(each)?.has(key.name) === true;
     if (held.length > 0 && held.every(isOwn)) continue;
-    for (const stack of new Set(needed.flatMap((each) => [...claimants.get(each) ?? []]))) {
+    const having = needed.flatMap((each) => [...claimants.get(each) ?? []]);
+    for (const stack of new Set([...having, ...givenTo])) {
+      await pauses.after(1);
       const labels = { [COMPOSE_LABELS.project]: stack };
       const whose = await anothers(key, labels, facts, claimant);
       if (whose === undefined) continue;
@@ -199,12 +198,6 @@ export async function requireUnclaimed(
       );
     }
   }
-}
-
-/** The stacks whose network or volume has a name that compose may have given: each beginning of it before `_`. */
-function stacksIn(name: string): string[] {
-  const parts = name.slice(0, LONGEST_STACK + 1).split("_");
-  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("_"));
 }
 
 /** Words for whose something with these labels is; `undefined` where the claimant may use it. */

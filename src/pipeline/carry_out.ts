@@ -1,3 +1,4 @@
+import { claimsOfContainers } from "../compose/mod.ts";
 import {
   adoptContainers,
   askingHost,
@@ -27,6 +28,7 @@ import { bringBeforeToDisk, placeReleaseFiles, placeTree } from "./placed_files.
 import { rolloutParts } from "./rollout/rollout_parts.ts";
 import { clearHandOver } from "./owner/clear_hand_over.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
+import { requireNotClaimed } from "./owner/require_free.ts";
 import { warnOfOthers } from "./owner/others_release.ts";
 import { pruneImages } from "./rollout/prune_images.ts";
 import { runningServices, stoppedOf } from "./rollout/running_services.ts";
@@ -69,6 +71,8 @@ export async function carryOut(
   const isSame = isSameMode(parts.ledger.current(release.key) ?? release, release);
   const all = isSame ? now : await observeAnyway(parts, release.key, signal);
   await requireOwnThings(parts, release, all, signal);
+  // Who had it first may have come while this waited, as for its images or its turn.
+  await requireNotClaimed(parts, release, work, signal);
   const ranBefore = await runningServices(parts.ledger, release.key, work.observed);
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore,
@@ -82,6 +86,10 @@ export async function carryOut(
     ...(work.again && { owner: ownerOfRelease(work.again) }),
   });
   if (intent === undefined) return undefined;
+  const { releaseId = "" } = intent;
+  // What comes back if a first release fails is of no release that claims.
+  const isFirst = parts.ledger.current(release.key) === undefined;
+  if (isFirst) parts.ledger.claims.note(releaseId, claimsOfContainers(now.containers));
   // Counted as it begins: deciding again is no attempt, and one that crashes is.
   if (isRetry) parts.ledger.failures.countAttempt(release.key);
   const finish: OwnersWork<RolloutResult> = (within, ask) =>
@@ -139,6 +147,7 @@ export async function finishRollout(
   const images = { ...result.images, ...beside };
   const { note: said = "deployed", remembers, unpins = false } = work;
   parts.ledger.deployed(intent, images, said, { keepsFailure: remembers === false, unpins });
+  if (recorded === undefined) parts.ledger.claims.forget(intent.releaseId ?? "");
   try {
     await tidyUp(parts, work, ran, signal);
   } finally {

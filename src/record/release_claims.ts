@@ -29,17 +29,26 @@ export class ReleaseClaims extends LedgerTable {
     return this.database.all(sql, JSON.stringify(contexts)).map((row) => String(row["id"]));
   }
 
-  /** Notes the claims of a release. Where that cannot be written, the next one who asks does it. */
+  /** Notes claims of a release. Where they cannot be written, the next one who asks does it. */
   note(id: string, claims: Iterable<string>): void {
     const sql = `INSERT OR IGNORE INTO release_claims (claim, release_id) VALUES (?, ?)`;
     try {
       this.database.casually(() => {
-        for (const each of new Set(claims)) this.database.run(sql, this.#key.digest(each), id);
-        this.database.run(sql, "", id);
+        for (const each of new Set(claims)) this.database.run(sql, this.#stored(each), id);
       });
     } catch {
       // The release is gone, the disk is full, or the ledger only read.
     }
+  }
+
+  /** Says that all claims of a release are noted. */
+  noted(id: string): void {
+    this.note(id, [""]);
+  }
+
+  /** Forgets the claims of a release, which are noted again when somebody asks. */
+  forget(id: string): void {
+    this.database.run("DELETE FROM release_claims WHERE release_id = ?", id);
   }
 
   /** The names of stacks on some contexts whose living releases have each of these claims, by claim. */
@@ -47,10 +56,12 @@ export class ReleaseClaims extends LedgerTable {
     claims: Iterable<string>,
     contexts: readonly string[],
   ): ReadonlyMap<string, ReadonlySet<string>> {
-    const wanted = new Map([...claims].map((each) => [this.#key.digest(each), each]));
+    const wanted = new Map([...new Set(claims)].map((each) => [this.#stored(each), each]));
     const rows = this.database.all(
-      `SELECT c.claim, l.name FROM json_each(?) w JOIN release_claims c ON c.claim = w.value
-       JOIN (${LIVING}) l ON l.id = c.release_id`,
+      // In this order: a release may have any number of claims, and few of them are asked about.
+      `SELECT c.claim, r.name FROM json_each(?) w CROSS JOIN release_claims c ON c.claim = w.value
+       CROSS JOIN releases r ON r.id = c.release_id
+       WHERE r.id IN (SELECT id FROM (${LIVING}))`,
       JSON.stringify([...wanted.keys()]),
       JSON.stringify(contexts),
     );
@@ -60,5 +71,13 @@ export class ReleaseClaims extends LedgerTable {
       of.add(String(name));
     }
     return found;
+  }
+
+  /**
+   * The stored form of a claim. A name may have a value in it that somebody takes for a secret; ports are numbers
+   * and addresses, of which a release may have tens of thousands, and a digest takes longer than to store them.
+   */
+  #stored(claim: string): string {
+    return claim === "" || claim.startsWith("port ") ? claim : this.#key.digest(claim);
   }
 }

@@ -43,6 +43,7 @@ export { type LogLevel } from "./log_options.ts";
 export { type LogOptions } from "./log_options.ts";
 export { SharedMemory } from "./memory_watch.ts";
 export * from "./meter.ts";
+export * from "./in_pieces.ts";
 export * from "./networks.ts";
 export * from "./patience.ts";
 export * from "./pauses.ts";

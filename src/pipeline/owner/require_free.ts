@@ -1,11 +1,14 @@
-import { stackClaims } from "../../compose/mod.ts";
+import { type StackClaim, stackClaims } from "../../compose/mod.ts";
 import { requireUnclaimed } from "../../deploy/mod.ts";
-import type { Release, StackKey } from "../../model/mod.ts";
+import type { Release, ServicePlan, StackKey } from "../../model/mod.ts";
 import { requireNoClash } from "../../prepare/mod.ts";
 import type { Ledger } from "../../record/ledger.ts";
-import { createPauses } from "../../system/mod.ts";
+import { createPauses, inPieces } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { askerOf, type AskingRelease } from "./asker.ts";
+
+/** Claims that are asked about, and keys that are written, without a pause. */
+const AT_ONCE = 200;
 
 /**
  * Finds what keeps containers of a release from being made, before anything is changed: as
@@ -22,12 +25,8 @@ export async function requireFree(
   signal: AbortSignal,
 ): Promise<void> {
   await requireNoClash(parts, release, now, signal);
-  await requireNotClaimed(
-    parts,
-    release,
-    { owner, discovered, claims: stackClaims(release) },
-    signal,
-  );
+  const asker = { owner, discovered, services: now.plan.services };
+  await requireNotClaimed(parts, release, asker, signal);
 }
 
 /**
@@ -42,50 +41,77 @@ export async function requireServiceFree(
 ): Promise<void> {
   const recorded = parts.ledger.current(key);
   if (recorded === undefined) return;
-  const release = parts.ledger.open(recorded);
-  const claims = stackClaims(release).filter((each) => each.service === service);
-  await requireNotClaimed(parts, release, { claims }, signal);
+  const run = { name: service, action: "start", isRun: true } as const;
+  await requireNotClaimed(parts, parts.ledger.open(recorded), { services: [run] }, signal);
 }
 
-async function requireNotClaimed(
-  parts: PipelineParts,
-  { key, configuration, revision }: Release,
-  { owner, discovered, claims }: Pick<AskingRelease, "owner" | "discovered"> & {
-    readonly claims: ReturnType<typeof stackClaims>;
+/**
+ * The part of {@link requireFree} that other stacks' releases tell, for services that a plan changes: asked
+ * again after a wait, right before the release is one of those that claim. By default in the name of the stack's
+ * owner.
+ */
+export async function requireNotClaimed(
+  parts: Parameters<typeof askerOf>[0],
+  release: Release,
+  { owner, discovered, services }: Pick<AskingRelease, "owner" | "discovered"> & {
+    /** What becomes of services; `isRun`, that the one of a job is started. */
+    readonly services:
+      readonly (Pick<ServicePlan, "name" | "action"> & { readonly isRun?: true })[];
   },
   signal: AbortSignal,
 ): Promise<void> {
-  if (claims.length === 0) return;
+  const { key, configuration, revision } = release;
+  const changed = new Map(
+    services.filter(({ action }) => action !== "keep").map((each) => [each.name, each.isRun]),
+  );
+  const claims = stackClaims(release).filter(({ service, isOfRuns }) =>
+    changed.has(service) && (isOfRuns !== true || changed.get(service) === true)
+  );
   const of = { key, revision, ...(configuration && { configuration }) };
-  const claimants = await claimantsOf(parts.ledger, key, claims);
   const { claimant, facts } = askerOf(parts, { ...of, owner, discovered }, signal);
-  await requireUnclaimed(key, { claims, claimants }, facts, claimant);
+  const pauses = createPauses(AT_ONCE);
+  for (const some of inPieces(claims, AT_ONCE)) {
+    const claimants = await claimantsOf(parts.ledger, key, some);
+    await requireUnclaimed(key, { claims: some, claimants }, facts, claimant);
+    await pauses.after(some.length);
+    signal.throwIfAborted();
+  }
 }
 
 /** The stacks of an engine that claim any of these, by key of the claims; notes first what is not noted yet. */
 export async function claimantsOf(
   ledger: Pick<Ledger, "owners" | "claims" | "release" | "open">,
   key: StackKey,
-  claims: ReturnType<typeof stackClaims>,
+  claims: readonly StackClaim[],
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const contexts = [key.context, ...ledger.owners.contextsBeside(key)];
-  const pauses = createPauses(1);
-  for (const id of ledger.claims.toNote(contexts)) {
-    await pauses.after(1);
-    const held = heldBy(ledger, id);
-    if (held !== undefined) ledger.claims.note(id, held);
-  }
+  for (const id of ledger.claims.toNote(contexts)) await noteClaims(ledger, id);
   return ledger.claims.claimants(
     claims.flatMap(({ held, needed }) => [...held, ...needed]),
     contexts,
   );
 }
 
-/** Keys of what a release claims; `undefined` where it is gone, or cannot be opened any more. */
-function heldBy(ledger: Pick<Ledger, "release" | "open">, id: string): string[] | undefined {
+/** Notes what a release claims; nothing where it is gone, or cannot be opened any more. */
+async function noteClaims(
+  ledger: Pick<Ledger, "claims" | "release" | "open">,
+  id: string,
+): Promise<void> {
+  const pauses = createPauses(1);
+  await pauses.after(1);
+  const claims = claimsOfRecorded(ledger, id);
+  if (claims === undefined) return;
+  for (const some of inPieces(claims.flatMap(({ held }) => held), AT_ONCE)) {
+    ledger.claims.note(id, some);
+    await pauses.after(1);
+  }
+  ledger.claims.noted(id);
+}
+
+function claimsOfRecorded(ledger: Pick<Ledger, "release" | "open">, id: string) {
   try {
     const found = ledger.release(id);
-    return found && stackClaims(ledger.open(found)).flatMap(({ held }) => held);
+    return found && stackClaims(ledger.open(found));
   } catch {
     return undefined;
   }

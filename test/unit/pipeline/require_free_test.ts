@@ -7,10 +7,12 @@ import {
   type StackKey,
   stackKey,
 } from "../../../src/model/mod.ts";
+import { claimsOfContainers } from "../../../src/compose/mod.ts";
 import type { Intent } from "../../../src/record/ledger.ts";
 import { requireFree, requireServiceFree } from "../../../src/pipeline/owner/require_free.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { runningContainer } from "../../fakes/memory_engine.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "../record/releases.ts";
 
@@ -81,12 +83,17 @@ function setUp() {
     return ledger.beginDeploy(releaseWith(key, `r${++count}`, services));
   };
   const deploy = (...args: Parameters<typeof begin>) => ledger.succeed(begin(...args), {}, "done");
-  const ask = (services: Record<string, Service>, owner = THEIRS, key = EVIL) => {
+  const ask = (
+    services: Record<string, Service>,
+    owner = THEIRS,
+    key = EVIL,
+    action = "create",
+  ) => {
     const release = releaseWith(key, "new", services);
     const plan = {
       kind: "deploy" as const,
       message: "",
-      services: release.services.map(({ name }) => ({ name, action: "create", reason: "" })),
+      services: release.services.map(({ name }) => ({ name, action, reason: "" })),
     } as unknown as Parameters<typeof requireFree>[2]["plan"];
     const observed = { containers: [] } as unknown as ObservedStack;
     return requireFree(parts, release, { plan, observed, owner }, new AbortController().signal);
@@ -109,7 +116,11 @@ describe("requireFree()", () => {
       named("shop-off-2"),
       true,
     ],
-    ["a chosen name that compose would give", named("evil-web-3"), {}, true],
+    ["a chosen name that compose would give", named("evil-web-1"), {}, true],
+    ["one of a further container", named("evil-web-3"), {}, false],
+    ["one of its further containers", named("evil-web-3"), { scale: 3 }, true],
+    ["a name that compose would give a new service", {}, named("shop-redis-9"), true],
+    ["a name with another beginning", {}, named("shops-redis-9"), false],
     ["the name of a service without containers", { ...named("db"), scale: 0 }, named("db"), true],
     ["a port", port("80"), port("80"), true],
     ["a port of an address", port("80", "127.0.0.1"), port("80"), true],
@@ -117,11 +128,16 @@ describe("requireFree()", () => {
     ["another port", port("80"), port("81"), false],
     ["a port in a range", port("80"), port("79-81"), true],
     ["a port beside a range", port("80"), port("81-90"), false],
-    ["a port out of a range", port("79-81"), port("80"), false],
-    ["a range", port("79-81"), port("79-81"), false],
+    ["a port out of a range", port("79-81"), port("80"), true],
+    ["a range", port("79-81"), port("81-82"), true],
     ["a port of a service without containers", { ...port("80"), scale: 0 }, port("80"), false],
     ["a port of a job", { ...port("80"), autostart: false }, port("80"), false],
-    ["a port, to a job,", port("80"), { ...port("80"), autostart: false }, true],
+    [
+      "a port, to a job, which asks at its runs,",
+      port("80"),
+      { ...port("80"), autostart: false },
+      false,
+    ],
     ["a port in another spelling", port("80", "::1"), port("80", "0:0:0::1"), true],
     ["a port in IPv6 form", port("80", "127.0.0.1"), port("80", "::ffff:127.0.0.1"), true],
     ["a port at a name", port("80", "127.0.0.1"), port("80", "localhost"), true],
@@ -186,6 +202,50 @@ describe("requireFree()", () => {
       else ledger.destroyed(ledger.beginDestroy(SHOP, {}), "gone");
       await ask({ web: port("80") });
     }
+  });
+
+  it("keeps what a first release found for it, until that is good", async () => {
+    const { ledger, begin, ask } = setUp();
+    const intent = begin({ web: named("b") });
+    const was = {
+      ...runningContainer("shop", "web"),
+      name: "a",
+      hostPorts: [{ address: "", port: 80, protocol: "tcp" }],
+    };
+    ledger.claims.note(intent.releaseId ?? "", claimsOfContainers([was]));
+    for (const each of [named("a"), named("b"), port("80", "127.0.0.1")]) {
+      await assert.rejects(ask({ web: each }), { code: "conflict" });
+    }
+    ledger.succeed(intent, {}, "done");
+    ledger.claims.forget(intent.releaseId ?? "");
+    await ask({ web: { ...named("a"), ...port("80") } });
+    await assert.rejects(ask({ web: named("b") }), { code: "conflict" });
+  });
+
+  it("lets others have their turn while tens of thousands of ports are noted and asked about", async () => {
+    const { deploy, ask } = setUp();
+    const from = (first: number) => ({
+      ports: Array.from({ length: 20_000 }, (_, at) => port(String(first + 2 * at)).ports[0]),
+    });
+    deploy({ web: from(1) });
+    let turns = 0;
+    const others = setInterval(() => turns++, 0);
+    try {
+      await ask({ web: from(2), job: port("30001"), other: port("50001") }).then(
+        () => assert.fail(),
+        (error) => assert.match(error.message, /^service job needs port 30001\/tcp/),
+      );
+    } finally {
+      clearInterval(others);
+    }
+    assert.ok(turns > 100, `${turns} turns`);
+  });
+
+  it("asks of services that change alone", async () => {
+    const { deploy, ask } = setUp();
+    deploy({ web: port("80") });
+    await assert.rejects(ask({ web: port("80") }), { code: "conflict" });
+    await ask({ web: port("80") }, THEIRS, EVIL, "keep");
   });
 
   it("opens each release once", async () => {
