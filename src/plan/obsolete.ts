@@ -3,8 +3,8 @@ import { type DiscoveredStack, formatStackKey, type Origin, type StackKey } from
 
 /** A discovered stack of an owner, with what its removal depends on. */
 export interface ObsoleteCandidate extends DiscoveredStack {
-  /** Whether it runs a newer revision than the one this run read. */
-  readonly newer: boolean;
+  /** Whether it runs a newer revision than the one this run read; `unknown` where the source cannot tell. */
+  readonly newer: boolean | "unknown";
 }
 
 /** A directory that was searched for stacks. */
@@ -50,7 +50,8 @@ export type ObsoleteVerdict =
  * Leaves out stacks that are named, and those that another poll may name.
  *
  * The policy is that of the configurations whose directories cover the stack, and all of them must
- * permit the removal; without any, it is the policy that the stack was deployed with.
+ * permit the removal. Without any it stays: who ends a discovery, or has it look elsewhere, has not said
+ * that what it found is to go, nor with what.
  */
 export function chooseObsolete(input: ObsoleteInput): ObsoleteVerdict[] {
   const named = new Set(input.named.map(formatStackKey));
@@ -109,13 +110,19 @@ function judge(
   covering: readonly DiscoveryScan[],
   input: ObsoleteInput,
 ): ObsoleteVerdict {
-  const { policy } = stack;
-  const isSure = !newer && (input.complete || policy === undefined);
+  const isWritten = stack.policy === undefined;
+  const isSure = newer === false && (input.complete || isWritten);
   const keep = (because: string) => ({ stack, kind: "keep" as const, because, isSure });
-  if (newer) return keep("it runs a newer commit than the one that was looked at");
-  if (policy === undefined) return keep(NOT_DISCOVERED);
-  const policies = covering.length === 0 ? [policy] : covering.map((scan) => scan.policy);
+  if (newer === true) return keep("it runs a newer commit than the one that was looked at");
+  if (newer === "unknown") {
+    return keep("its source does not tell any more whether it runs a newer commit; " + TO_REMOVE);
+  }
+  if (isWritten) return keep(TO_REMOVE);
   if (!input.complete) return keep("not everything could be read, so it may still be wanted");
+  if (covering.length === 0) {
+    return keep(`no auto_discovery looks into ${stack.directory} any more; ${TO_REMOVE}`);
+  }
+  const policies = covering.map((scan) => scan.policy);
   if (!policies.every((policy) => policy.delete)) return keep("auto_discovery.delete is not set");
   if (covering.some((scan) => scan.paused)) return keep("its configuration is paused");
   if (covering.some((scan) => !scan.admitted)) {
@@ -129,8 +136,8 @@ function judge(
   };
 }
 
-/** A deleted document leaves no policy that says whether its stack may be removed. */
-const NOT_DISCOVERED =
+/** What to do where nothing says whether a stack may be removed, as a document that is gone says nothing. */
+const TO_REMOVE =
   "to have it removed, name it again with destroy: {enabled: true, remove_volumes: false}, or with " +
   "destroy: true, which deletes its volumes and ./data as well; over the API alike, with or without " +
   "?volumes=false (in a swarm they always go)";

@@ -64,6 +64,9 @@ async function deployments(world: World, stack: string) {
   return { total: count("deployments_total"), errors: count("deployment_errors_total") };
 }
 
+/** A discovery that is switched off, and would remove everything. */
+const OFF = { enabled: false, delete: true, remove_volumes: true };
+
 // What is found in a repository, and what vanished, no engine decides.
 describe("auto-discovery", () => {
   const engine = "fake";
@@ -317,6 +320,31 @@ describe("auto-discovery", () => {
       assert.notEqual(there, undefined);
       assert.deepEqual(await running(world, "a", "b"), ["b"]);
     }));
+
+  for (
+    const [what, end] of [
+      ["ended", (world: World) => ({ name: `${world.stack}-root`, auto_discovery: OFF })],
+      [
+        "led elsewhere",
+        () => ({ working_dir: "other", auto_discovery: { ...OFF, enabled: true } }),
+      ],
+    ] as const
+  ) {
+    it(`a discovery that is ${what} removes nothing, and its stacks go on as orphaned`, () =>
+      inWorld("fake", async (world) => {
+        await commit(world, stacks(world, "a"), { ...OFF, enabled: true });
+        await pollTo(world, "succeeded");
+        const before = await ids(world, `${world.stack}-a`);
+        await world.repository.commit({ [CONFIG]: configFile(end(world)), "other/readme": "" });
+        await world.poll();
+        assert.deepEqual(await ids(world, `${world.stack}-a`), before);
+        const { out } = await commandTo(world, 0, ["status"]);
+        const why = `orphaned +${world.stack}-a .*no auto_discovery looks into ${
+          directory(world, "a")
+        }`;
+        assert.match(out, new RegExp(why));
+      }));
+  }
 
   it("an invalid override fails its own stack, deploys the others and removes nothing", () =>
     inWorld("fake", async (world) => {

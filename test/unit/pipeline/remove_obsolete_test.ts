@@ -243,6 +243,13 @@ describe("removeObsolete()", () => {
 const { signal } = new AbortController();
 const NEXT_POLL = "2030-01-01T00:00:00.000Z";
 
+/** The deployment that looks for the stacks, without what nobody asks it for. */
+const DISCOVERING = {
+  workingDir: ".",
+  autoDiscovery: { depth: 1, delete: true, removeVolumes: false, removeImages: false },
+  pause: false,
+};
+
 /** A stack that was discovered, and a run in which nothing names it any more. */
 function createShop() {
   const clock = createFakeClock();
@@ -256,7 +263,10 @@ function createShop() {
   const run = {
     request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
     configuration,
-    expansion: { deployments: [], failures: [], scans: [], left: [] },
+    expansion: {
+      ...{ deployments: [], failures: [], left: [] },
+      scans: [{ base: { deployment: DISCOVERING }, revision: configuration }],
+    },
     ...{
       trigger: "poll",
       origin: "automatic",

@@ -69,26 +69,30 @@ describe("chooseObsolete()", () => {
       { scans: [scan(), scan({ workingDir: ".", policy: KEEP })] },
       /delete is not set/,
     ],
-    ["no configuration covers it: its own policy", { scans: [] }],
     [
-      "no configuration covers it, and its own policy forbids it",
-      { scans: [], stacks: [candidate({ policy: KEEP })] },
-      /delete is not set/,
+      "no configuration looks for it any more, as where enabled is false",
+      { scans: [] },
+      /no auto_discovery looks into apps\/shop any more; to have it removed, name it again/,
     ],
     [
       "a configuration of another directory has no say",
-      { scans: [scan({ workingDir: "infra", policy: KEEP })] },
+      { scans: [scan(), scan({ workingDir: "infra", policy: KEEP })] },
+    ],
+    [
+      "those that look do so elsewhere",
+      { scans: [scan({ workingDir: "infra" })] },
+      /no auto_discovery looks into apps\/shop/,
     ],
     [
       "a configuration that does not look so deep has no say",
       {
         stacks: [candidate({ directory: "apps/x/shop" })],
-        scans: [scan({ depth: 1, policy: KEEP })],
+        scans: [scan(), scan({ depth: 1, policy: KEEP })],
       },
     ],
     [
       "a configuration of another repository has no say",
-      { scans: [scan({ repository: "h/o/x", policy: KEEP })] },
+      { scans: [scan(), scan({ repository: "h/o/x", policy: KEEP })] },
     ],
     ["something could not be read", { complete: false }, /not everything could be read/],
     ["its configuration is paused", { scans: [scan({ paused: true })] }, /paused/],
@@ -97,6 +101,11 @@ describe("chooseObsolete()", () => {
       "it runs something newer",
       { stacks: [candidate({ newer: true })] },
       /a newer commit than the one that was looked at/,
+    ],
+    [
+      "nobody can tell whether it runs something newer",
+      { stacks: [candidate({ newer: "unknown" })] },
+      /does not tell any more whether it runs a newer commit; to have it removed/,
     ],
     ["the same name in another context is another stack", { named: [stackKey("nas", "shop")] }],
   ];
