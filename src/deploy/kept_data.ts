@@ -194,3 +194,12 @@ export async function keptDataOwner(
   if (known?.keptFor !== undefined || known?.deployedFor === undefined) return known?.keptFor;
   return await isWritten(files, directories, known.live) ? known.deployedFor : undefined;
 }
+
+/** Whom the record of a stack's files names: it was deployed for that one last, or its data was kept for it. */
+export async function filesOwner(
+  { files, options }: Pick<WrittenParts, "files" | "options">,
+  key: StackKey,
+): Promise<DataOwner | undefined> {
+  const known = await readFilesRecord(files, stackDirectories(options.dataDir, key).stack);
+  return known?.keptFor ?? known?.deployedFor;
+}

@@ -27,7 +27,7 @@ export * from "./compose/find_program.ts";
 export * from "./destroy.ts";
 export * from "./engine_away.ts";
 export * from "./files_record.ts";
-export { keepWritten, keptDataOwner, writtenData } from "./kept_data.ts";
+export { filesOwner, keepWritten, keptDataOwner, writtenData } from "./kept_data.ts";
 export { findingOnce } from "./finding_once.ts";
 export { type Glance, type Glances, glancesOf, look } from "./glance.ts";
 export * from "./compose/half_replaced.ts";

@@ -20,11 +20,17 @@ import { partsOf } from "./owner/own_things.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices } from "./decide/manages_services.ts";
 import { type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
-import { ownerBeside, recordedOwner, requireDeployedHere, requireFreeName } from "../record/mod.ts";
+import {
+  othersRelease,
+  ownerBeside,
+  recordedOwner,
+  requireDeployedHere,
+  requireFreeName,
+} from "../record/mod.ts";
 import { claimOf, withSeen } from "./owner/claim.ts";
 import { keptNames } from "./owner/kept_names.ts";
 import { keeping, whose } from "./owner/whose.ts";
-import { keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
+import { filesOfOther, keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
 import { untilSettled, whileIntended } from "./waits.ts";
 
@@ -43,6 +49,8 @@ interface Destroyer {
   readonly found?: DiscoveredStack | undefined;
   /** Whether it was removed before, but for data that it has left. */
   readonly isLeft?: boolean;
+  /** Whether it goes since nothing names it any more. */
+  readonly isUnnamed?: boolean;
 }
 
 /** A decision to remove a stack. */
@@ -64,11 +72,11 @@ interface DestroyDecided {
 export async function destroyTarget(
   parts: PipelineParts,
   key: StackKey,
-  { by, found, isLeft, ...decided }: Destroyer & DestroyDecided,
+  { by, found, isLeft, isUnnamed, ...decided }: Destroyer & DestroyDecided,
   signal: AbortSignal,
 ): Promise<RemovedData | "moved" | undefined> {
   const observed = await observeAnyway(parts, key, signal);
-  const asked = { by, found, observed, ...(isLeft && { isLeft }) };
+  const asked = { by, found, observed, ...(isLeft && { isLeft }), ...(isUnnamed && { isUnnamed }) };
   if (!await isThere(parts, key, asked, signal)) return undefined;
   return await destroyNow(parts, key, { by, settles: by, ...decided }, signal);
 }
@@ -159,9 +167,9 @@ export async function decideDestroy(
 async function isThere(
   parts: Parameters<typeof ownersElsewhere>[0] & Parameters<typeof keptForOther>[0],
   key: StackKey,
-  { by, found, observed, isLeft = false }: Pick<
+  { by, found, observed, isLeft = false, isUnnamed = false }: Pick<
     ToDestroy,
-    "by" | "found" | "observed" | "isLeft"
+    "by" | "found" | "observed" | "isLeft" | "isUnnamed"
   >,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -175,6 +183,7 @@ async function isThere(
   requireDeployedHere(ledger, key, "destroyed", by);
   const claim = claimOf(ledger, key, { by, found, reachedAs: parts.options.reachedAs });
   requireOwner(key, by, { parts: containers, claim, takes: true }, "destroyed");
+  if (isUnnamed) await requireKnown(parts, key, { by, observed });
   const asked = { key, wants: by, found, isThere: true };
   const elsewhere = recordedOwner(ledger, key) === undefined
     ? (await ownersElsewhere(parts, asked, signal))[0] ?? await keptForOther(parts, asked)
@@ -184,6 +193,25 @@ async function isThere(
   throw errors.conflict(
     `${key.name} is not destroyed: it ${elsewhere.words}, not to ${formatOwner(by)}`,
   );
+}
+
+/**
+ * Refuses to remove a discovered stack of which something is there that the ledger does not know: when an older one was
+ * put back, somebody may have deployed it since. A directory that is gone does not tell; a person does. Throws `conflict`.
+ */
+async function requireKnown(
+  parts: Pick<PipelineParts, "files" | "ledger" | "options">,
+  key: StackKey,
+  { by, observed }: Pick<ToDestroy, "by" | "observed">,
+): Promise<void> {
+  const { ledger, options: { dataDir } } = parts;
+  const other = await filesOfOther(parts, key, by);
+  const why = other === undefined
+    ? othersRelease(ledger, { key, observed, dataDir })
+    : `its files in ${dataDir} were deployed for ${formatOwner(other)}`;
+  if (why === undefined) return;
+  const how = `name it again with destroy: true, or DELETE /v1/api/project/${key.name}`;
+  throw errors.conflict(`${key.name} is not removed: ${why}; if it has to go, ${how}`);
 }
 
 /**

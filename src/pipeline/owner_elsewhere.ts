@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { keptDataOwner, stackDirectories } from "../deploy/mod.ts";
+import { filesOwner, keptDataOwner, stackDirectories } from "../deploy/mod.ts";
 import type { EngineInfo } from "../docker/mod.ts";
 import {
   type DiscoveredStack,
@@ -9,7 +9,13 @@ import {
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
-import { deployedFrom, isFoundElsewhere, notFree, whyElsewhere } from "../record/mod.ts";
+import {
+  deployedFrom,
+  isFoundElsewhere,
+  notFree,
+  recordedOwner,
+  whyElsewhere,
+} from "../record/mod.ts";
 import { withDeadline } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
@@ -57,6 +63,21 @@ export async function keptForOther(
   }
   if (!isFoundElsewhere(found) || found.repository === kept.repository) return undefined;
   return { owner: kept, isOwn: true, words: notFree(found, { from: kept.repository, context }) };
+}
+
+/**
+ * The owner that the record beside a stack's files names, where that is another one than the ledger's: it was deployed
+ * since the ledger that is here now was written, as when an older one was put back.
+ */
+export async function filesOfOther(
+  parts: Pick<PipelineParts, "files" | "options" | "ledger">,
+  key: StackKey,
+  owner: StackOwner | undefined = recordedOwner(parts.ledger, key),
+): Promise<StackOwner | undefined> {
+  // Until a new owner's first deployment the record names the former one.
+  if (owner === undefined || recordedOwner(parts.ledger, key)?.adopted === true) return undefined;
+  const whose = await filesOwner(parts, key);
+  return whose === undefined || isSameOwner(whose, owner) ? undefined : whose;
 }
 
 /** Finds data of an owner's stack that its containers wrote by another context of the engine: it would begin empty. */
@@ -171,6 +192,16 @@ export async function askBeforeHandOver(
       "cannot be asked now: it may be one engine. Hand it over when that answers, or remove a " +
       "context that is not used any more, and forget the stack there (stackwright forget)",
   );
+}
+
+/** Has the engines of several contexts say what they are, those that answer soon; of one alone there is nothing to know. */
+export async function askEngines(
+  parts: AskParts,
+  contexts: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const asked = [...new Set(contexts)].map((context) => ({ context }));
+  if (asked.length > 1) parts.ledger.owners.noteEngines(await answersOf(parts, asked, signal));
 }
 
 /** What the engines of contexts say that they are, those that answer soon. */

@@ -118,7 +118,8 @@ async function planRemoval(
   const parts = await partsToLook(anyParts, key, signal);
   const observed = await observeAnyway(parts, key, signal);
   const by = ownerFrom(configuration);
-  const asked = { by, found, because: whyObsolete(directory), removeVolumes, keepsData, observed };
+  const why = { because: whyObsolete(directory), removeVolumes, keepsData, isUnnamed: true };
+  const asked = { by, found, observed, ...why };
   const plan = await decideDestroy(parts, key, asked, signal);
   const facts = { plan, observed };
   const before = await deployedText(parts, key);

@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
+import { createFakeEngine } from "../fakes/fake_engine.ts";
 import { writeContext } from "../fakes/context_files.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, ids, inWorld, label, pollTo } from "./steps.ts";
 import { until } from "./until.ts";
-import type { World } from "./world.ts";
+import { IMAGE, type World } from "./world.ts";
 
 const shop = (number: string) => ({
   "compose.yaml": composeFile({ web: service({ labels: { number } }) }),
@@ -209,6 +210,35 @@ describe("a discovered stack whose context changed", () => {
         assert.deepEqual(await ids(world), before);
       }));
   }
+
+  it("is not removed where its context leads to the engine of another one now, which names it as before", () =>
+    inWorld("fake", async (world) => {
+      const other = await createFakeEngine({ socketPath: join(world.dataDir, "..", "nas.sock") });
+      other.addImage(IMAGE, { where: "both" });
+      try {
+        const directory = world.env["DOCKER_CONFIG"] ?? "";
+        writeContext(directory, "nas", { host: other.host });
+        const auto_discovery = { enabled: true, delete: true, remove_volumes: true };
+        const base = { working_dir: "apps", auto_discovery };
+        const files = (...more: Part[]) => ({
+          ".stackwright.yaml": configFile(...more),
+          [`apps/${world.stack}/compose.yaml`]: shop("1")["compose.yaml"],
+          [`nas/${world.stack}/compose.yaml`]: shop("1")["compose.yaml"],
+          "apps/readme": "",
+        });
+        const nas = { ...base, working_dir: "nas", context: "nas" };
+        await world.repository.commit(files(base, nas));
+        await pollTo(world, "succeeded");
+        const env = { DOCKER_HOST: other.host };
+        await world.restart(env);
+        await world.repository.remove([`apps/${world.stack}`]);
+        await world.poll();
+        const { out } = await commandTo(world, 0, ["explain", world.stack], { env });
+        assert.match(out, /is named by context nas, which leads to its engine/);
+      } finally {
+        await other.close();
+      }
+    }));
 });
 
 describe("a stack that a configuration names by two contexts of one engine", () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { commandTo } from "./commands.ts";
-import { composeFile, service } from "./compose_text.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
 import { commit, inWorld, pollTo, reasons } from "./steps.ts";
 import type { World } from "./world.ts";
 
@@ -79,5 +79,57 @@ describe("two data directories that deploy one stack", () => {
       assert.equal(warnings(world).length, 1);
       await pollTo(world, "skipped");
       assert.equal(warnings(world).length, 1);
+    }));
+
+  const DISCOVERY = {
+    working_dir: "apps",
+    auto_discovery: { enabled: true, delete: true, remove_volumes: true },
+  };
+  const found = async (world: World, more = {}) => {
+    const web = service({ volumes: ["data:/data", "./own:/own"], ...more });
+    return await world.repository.commit({
+      ".stackwright.yaml": configFile(DISCOVERY),
+      [`apps/${world.stack}/compose.yaml`]: composeFile({ web }, { volumes: { data: {} } }),
+      "apps/readme": "",
+    });
+  };
+  const isThere = async (world: World) => {
+    const { signal } = new AbortController();
+    const volumes = await world.engine.findVolumes([`${world.stack}_data`], signal);
+    return [(await world.containers()).length, volumes.length];
+  };
+
+  it("remove no discovered stack that the other has deployed since, nor does a ledger that was put back", () =>
+    inWorld("fake", async (world) => {
+      await found(world);
+      await pollTo(world, "succeeded");
+      await found(world, { tty: true });
+      await commandTo(world, 0, ["apply", world.repository.url], await another(world));
+      await world.repository.remove([`apps/${world.stack}`]);
+      const why = /is not removed: another Stackwright, .* has no record of the release/;
+      assert.match(JSON.stringify(await pollTo(world, "failed")), why);
+      assert.deepEqual(await isThere(world), [1, 1]);
+    }));
+
+  it("leave a stack, and what it wrote, to another branch that has it by the record beside its files", () =>
+    inWorld("fake", async (world) => {
+      await found(world);
+      await pollTo(world, "succeeded");
+      const stack = join(world.dataDir, "releases", "default", world.stack);
+      const record = JSON.parse(await readFile(join(stack, "files.json"), "utf8"));
+      const dev = { ...record.deployedFor, reference: "refs/heads/dev" };
+      await writeFile(join(stack, "files.json"), JSON.stringify({ ...record, deployedFor: dev }));
+      const log = join(stack, "live", "apps", world.stack, "own", "log");
+      await mkdir(dirname(log), { recursive: true });
+      await writeFile(log, "of dev");
+      await world.repository.remove([`apps/${world.stack}`]);
+      const plan = await commandTo(world, 1, ["plan", world.repository.url]);
+      assert.match(plan.out + plan.err, /is not removed: its files in .* were deployed for .*dev/);
+      await pollTo(world, "failed");
+      assert.deepEqual(await isThere(world), [1, 1]);
+      const path = `/v1/api/project/${world.stack}`;
+      assert.equal((await world.request(path, { method: "DELETE" })).status, 200);
+      assert.deepEqual(await isThere(world), [0, 0]);
+      assert.equal(await readFile(log, "utf8"), "of dev");
     }));
 });

@@ -16,6 +16,7 @@ import {
   writtenData,
 } from "../../deploy/mod.ts";
 import {
+  formatOwner,
   isStackwrightError,
   plainOwner,
   type Release,
@@ -36,6 +37,7 @@ import { keptNames } from "../owner/kept_names.ts";
 import { endGoneRunsOf, endRunsWith } from "../owner/end_others_runs.ts";
 import { partsOf } from "../owner/own_things.ts";
 import { keeping } from "../owner/whose.ts";
+import { filesOfOther } from "../owner_elsewhere.ts";
 
 /** What a stack runs as on the manager of a swarm. */
 const ANYHOW = ["containers", "services"] as const;
@@ -90,15 +92,15 @@ export async function finishDestroy(
   const objects = isManager ? await objectsOf(engine, key, signal) : [];
   const networks = await tellNetworksLeft(parts, destroy, signal);
   requireStill();
-  const { isKept, deleted } = await removeFiles(parts, destroy, signal);
+  const written = await removeFiles(parts, destroy, signal);
   const data = {
-    deleted: [...own.deleted, ...ofSwarm.deleted, ...deleted],
-    kept: [...own.kept, ...ofSwarm.kept, ...usedByOthers(objects, destroy)],
+    deleted: [...own.deleted, ...ofSwarm.deleted, ...written.deleted],
+    kept: [...own.kept, ...ofSwarm.kept, ...usedByOthers(objects, destroy), ...written.kept],
   };
   // Labels cannot stand in, also where they are another's: they name no branch, and the owner before a
   // hand-over. A hand-over since the last of it went is of the name that it leaves.
   const left = [...networks, ...objects, ...await volumesOf(engine, key, signal)];
-  const keepsOwner = isKept || left.length > 0 || parts.ledger.owners.mark(key) !== since;
+  const keepsOwner = written.isKept || left.length > 0 || parts.ledger.owners.mark(key) !== since;
   await endGoneRunsOf(parts, key, signal);
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
@@ -142,29 +144,32 @@ async function tellNetworksLeft(
 }
 
 /**
- * Removes a stack's directory. What containers wrote there goes with the volumes only; returns
- * whether any is kept, and what was deleted of it, named.
+ * Removes a stack's directory. What containers wrote there goes with the volumes only, and stays where it is another
+ * owner's, see {@link filesOfOther}; returns whether any is kept, and what was deleted and kept of it, named.
  */
 async function removeFiles(
   parts: PipelineParts,
   { key, removeVolumes, requireStill }: Pick<Destroy, "key" | "removeVolumes" | "requireStill">,
   signal: AbortSignal,
-): Promise<{ readonly isKept: boolean; readonly deleted: readonly string[] }> {
+): Promise<RemovedData & { readonly isKept: boolean }> {
   const { ledger, options, host: { engine, sharesFiles } } = parts;
   if (!sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
-  if (removeVolumes) {
+  const other = await filesOfOther(parts, key);
+  if (removeVolumes && other === undefined) {
     const deleted = await written(parts, key);
     requireStill?.();
     await removeWritten(parts, stackDirectories(options.dataDir, key).stack, signal);
-    return { isKept: false, deleted };
+    return { isKept: false, deleted, kept: [] };
   }
   requireStill?.();
   const current = ledger.current(key);
-  const whose = recordedOwner(ledger, key);
+  const whose = other === undefined ? recordedOwner(ledger, key) : undefined;
   const owner = whose && current &&
     { ...plainOwner(whose), repository: current.revision.source.name };
   const before = current === undefined ? { files: {}, directories: [] } : ledger.live(current);
-  return { isKept: await keepWritten(parts, key, { owner, before }, signal), deleted: [] };
+  const isKept = await keepWritten(parts, key, { owner, before }, signal);
+  const why = other && `the data in its relative mounts: it was deployed for ${formatOwner(other)}`;
+  return { isKept, deleted: [], kept: isKept && why ? [why] : [] };
 }
 
 /** What a stack's containers wrote to relative mounts, named. */

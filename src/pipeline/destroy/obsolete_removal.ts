@@ -110,7 +110,7 @@ export async function destroyObsolete(
   const what = goesAfter.length === 0
     ? toRemove(removal)
     : { removeVolumes: false, keepsStackVolumes: true, removeImages: false };
-  const decided = { by: ownerFrom(run.configuration), found, what, since, isLeft };
+  const decided = { by: ownerFrom(run.configuration), found, what, since, isLeft, isUnnamed: true };
   const data = await destroyTarget(parts, key, decided, signal);
   if (data === "moved") return data;
   if (data !== undefined && goesAfter.length > 0) return "data_left";

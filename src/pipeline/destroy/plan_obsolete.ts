@@ -25,6 +25,7 @@ import {
 import { personHold } from "../hold.ts";
 import type { OpenedSource } from "../open_source.ts";
 import { whyLeftAlone } from "../owner/own_stack.ts";
+import { askEngines } from "../owner_elsewhere.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isNewer } from "./is_newer.ts";
 import { asRemoval, type Removal, type RemoveVerdict, whatGoes } from "./obsolete_removal.ts";
@@ -80,6 +81,9 @@ export async function planObsolete(
     isWhole: request.deployments.length === 0,
     complete: failures.length + left.length === 0,
   });
+  const contexts = [...chosen.map((each) => each.stack.key), ...named].map((key) => key.context);
+  // A context may lead to another engine since it was asked, and a stack that is named there be this one.
+  if (chosen.some(({ kind }) => kind === "remove")) await askEngines(parts, contexts, signal);
   const verdicts = await allInTurns(
     chosen,
     (each) => unlessKept(parts, each, { named, wanted, hasBeside, ...run }, signal),
