@@ -23,6 +23,7 @@ import {
   meant,
   noteDecision,
   noteUnnamed,
+  oneOfMany,
   type OpenedSource,
   openSource,
   partsFor,
@@ -50,12 +51,13 @@ import {
   untilSettled,
   waitForJobs,
   waitForStack,
+  withDataOfTargets,
   withLed,
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
 import { allInTurns, deploying, stackAsOwner } from "./system/mod.ts";
-import { askedAs, createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
+import { askedAs, createTeller, describing, runListener } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
 export interface Pipeline {
@@ -171,12 +173,8 @@ async function deployNamed(
   if (opened.away !== undefined) throw opened.away;
 }
 
-/** Leaves repository and revision out: a run of several sources has no single one. */
-function oneOfMany(reporter: Audience["reporter"]): Audience["reporter"] {
-  return { describe: ({ repository: _one, revision: _its, ...facts }) => reporter.describe(facts) };
-}
-
-interface TargetRun {
+type TargetOfRun = Pick<OpenedSource & ToDo, "request" | "pushed" | "round" | "data" | "teller">;
+interface TargetRun extends Pick<ToDo, "data"> {
   readonly opened: OpenedSource;
   readonly listeners: readonly TargetListener[];
   readonly glances: Glances;
@@ -191,20 +189,23 @@ async function deployTargets(
   deployments: readonly ExpandedDeployment[],
   signal: AbortSignal,
 ): Promise<void> {
-  let mayLack = deployments.length > 1;
-  for (let left = deployments; left.length > 0;) {
-    const targets = { ...run, mayLack, glances: glancesOf(left.map((one) => keyOf(one).context)) };
-    const done = await allInTurns(left, (each) => deployTarget(parts, targets, each, signal));
-    const lacking = left.filter((_, index) => done[index] === "lacks");
-    mayLack = lacking.length > 1 && lacking.length < left.length;
-    left = lacking;
-  }
+  await withDataOfTargets(parts, run, deployments, async (data, listeners) => {
+    let mayLack = deployments.length > 1;
+    for (let left = deployments; left.length > 0;) {
+      const glances = glancesOf(left.map((one) => keyOf(one).context));
+      const targets = { ...run, listeners, data, mayLack, glances };
+      const done = await allInTurns(left, (each) => deployTarget(parts, targets, each, signal));
+      const lacking = left.filter((_, index) => done[index] === "lacks");
+      mayLack = lacking.length > 1 && lacking.length < left.length;
+      left = lacking;
+    }
+  }, signal);
 }
 
 /** Decides about one stack and acts; every end is told, but for a lack of something external. */
 async function deployTarget(
   anyParts: PipelineParts,
-  { opened, listeners, glances, mayLack }: TargetRun,
+  { opened, listeners, data, glances, mayLack }: TargetRun,
   deployment: ExpandedDeployment,
   signal: AbortSignal,
 ): Promise<"done" | "lacks"> {
@@ -228,7 +229,7 @@ async function deployTarget(
       if (refused) return void teller.fail("", refused, signal, { isOthers: true });
       teller.tell({ kind: "admitted" });
       const target = { ...begun, since, glance: glances(parts, key), mayLack };
-      await settle(parts, { ...opened, target, teller, resumed }, within);
+      await settle(parts, { ...opened, data, target, teller, resumed }, within);
     };
     await lockedForTarget(parts, begun, { before, work }, signal);
   } catch (thrown) {
@@ -243,9 +244,8 @@ async function deployTarget(
   return "done";
 }
 
-interface DecidingWork extends Pick<OpenedSource, "request" | "pushed" | "round"> {
+interface DecidingWork extends TargetOfRun {
   readonly target: Target;
-  readonly teller: Teller;
   /** What was finished of the stack before, as it had been interrupted. */
   readonly resumed: readonly string[];
 }
@@ -268,7 +268,7 @@ async function settle(
 /** Decides about a locked stack and acts; `moved` where another process changed it, or a window closed, before. */
 async function decideAndAct(
   parts: PipelineParts,
-  { target: asked, request, pushed, round, teller, resumed }: DecidingWork,
+  { target: asked, request, pushed, round, data, teller, resumed }: DecidingWork,
   signal: AbortSignal,
   begin: () => void,
 ): Promise<"done" | "moved"> {
@@ -293,7 +293,7 @@ async function decideAndAct(
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
   return await deploying(parts, teller.target, (slot) => {
     begin();
-    const acted = () => actInTime(parts, { target, teller }, { decision, since, slot }, signal);
+    const acted = () => actInTime(parts, target, { decision, since, slot, data, teller }, signal);
     return stage(parts, teller.target, "deploy", acted);
   }, signal);
 }
@@ -301,16 +301,16 @@ async function decideAndAct(
 /** Carries a decision out, unless a sync window closed meanwhile, and tells how it ended. */
 async function actInTime(
   parts: PipelineParts,
-  { target, teller }: Pick<DecidingWork, "target" | "teller">,
+  target: Target,
   toDo: ToDo,
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
-  const { kind } = toDo.decision;
+  const { teller, decision: { kind } } = toDo;
   if (kind === "destroy" && await isDestroyOvertaken(parts, teller, target, signal)) return "done";
   if (kind !== "repair" && hasClosed(parts, target)) return "moved";
   teller.tell({ kind: "started" });
   const end = await act(parts, target, toDo, signal);
-  if (end === undefined) return "moved";
+  if (end === undefined || end === "data_left") return end === undefined ? "moved" : "done";
   const more = end.status === "failed" ? again(parts, target) : {};
   if (kind === "deploy" && end.status === "succeeded") settleReconciliation(parts, target);
   teller.tell({ kind: "ended", end: { ...end, ...more } });

@@ -13,13 +13,15 @@ import {
   WAITS_FOR_JOBS,
 } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
-import { leftByAdoption } from "../plan/mod.ts";
+import { decideData, leftByAdoption } from "../plan/mod.ts";
 import { type Decision, endOf, leave, waiting } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { remembering } from "./decide/remembering.ts";
 import { type RemovalWish, removalWish } from "./destroy/failed_removal.ts";
+import type { DataOfTargets } from "./destroy/data_of_targets.ts";
 import { overtakenBy } from "./destroy/is_newer.ts";
-import { destroyTarget } from "./destroy_target.ts";
+import { goesAtOnce } from "./destroy/obsolete_removal.ts";
+import { destroyTarget, nothingToDestroy } from "./destroy_target.ts";
 import { isSameMode } from "./stack_mode.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
 import type { Slot } from "../system/mod.ts";
@@ -35,7 +37,12 @@ export interface ToDo {
   readonly since: string;
   /** The slot among those for changing containers. */
   readonly slot: Slot;
+  /** Where data goes of a target with `destroy`, which other targets may go on with. */
+  readonly data: DataOfTargets;
+  readonly teller: Teller;
 }
+
+type Doing = Pick<ToDo, "since" | "slot">;
 
 /**
  * The part after the commit point: containers change here and nowhere else. Returns the end, or
@@ -44,23 +51,23 @@ export interface ToDo {
 export async function act(
   parts: PipelineParts,
   target: Target,
-  { decision, since, slot }: ToDo,
+  { decision, since, slot, data, teller }: ToDo,
   signal: AbortSignal,
-): Promise<TargetEnd | undefined> {
+): Promise<TargetEnd | "data_left" | undefined> {
   switch (decision.kind) {
     case "deploy":
       return await deploy(parts, target, { decision, since, slot }, signal);
     case "repair":
       return await repair(parts, target, { decision, since, slot }, signal);
     case "destroy":
-      return await destroy(parts, target, since, signal);
+      return await destroy(parts, target, { since, data, teller }, signal);
   }
 }
 
 async function deploy(
   parts: PipelineParts,
   target: Target,
-  { decision, since, slot }: ToDo & { readonly decision: Decision & { readonly kind: "deploy" } },
+  { decision, since, slot }: Doing & { readonly decision: Decision & { readonly kind: "deploy" } },
   signal: AbortSignal,
 ): Promise<TargetEnd | undefined> {
   const { plan, prepared, observed, images, adopts, isRetry } = decision;
@@ -102,7 +109,7 @@ async function deploy(
 async function repair(
   parts: PipelineParts,
   target: Target,
-  { decision, ...doing }: ToDo & { readonly decision: Decision & { readonly kind: "repair" } },
+  { decision, ...doing }: Doing & { readonly decision: Decision & { readonly kind: "repair" } },
   signal: AbortSignal,
 ): Promise<TargetEnd | undefined> {
   const { origin, progress, deployment: { timeoutSeconds } } = target;
@@ -116,7 +123,7 @@ async function repair(
 export async function repairRelease(
   parts: PipelineParts,
   by: Pick<Target, "origin" | "progress"> & { readonly timeoutSeconds: number },
-  { decision, since, slot }: Omit<ToDo, "decision"> & {
+  { decision, since, slot }: Doing & {
     readonly decision: HeldDecision & { readonly kind: "repair" };
   },
   signal: AbortSignal,
@@ -147,15 +154,21 @@ export async function repairRelease(
 async function destroy(
   parts: PipelineParts,
   target: Target,
-  since: string,
+  { since, data, teller }: Pick<ToDo, "since" | "data" | "teller">,
   signal: AbortSignal,
-): Promise<TargetEnd | undefined> {
+): Promise<TargetEnd | "data_left" | undefined> {
   target.progress("removing what runs");
-  const { key, discovered: found, deployment } = target;
-  const decided = { by: ownerFrom(target.configuration), found, what: deployment.destroy, since };
+  const { key, discovered: found } = target;
+  const facts = data.factsOf(target);
+  const fate = decideData(facts);
+  const decided = { by: ownerFrom(target.configuration), found, what: goesAtOnce(fate), since };
   const remove = () => destroyTarget(parts, key, decided, signal);
   const deleted = await remembering(parts, key, removalWish(target), remove, signal);
   if (deleted === "moved") return undefined;
+  if (deleted !== undefined && fate.after.length > 0) {
+    data.leave(target, facts, teller);
+    return "data_left";
+  }
   return deleted === undefined
     ? nothingToDestroy(target.key)
     : { status: "succeeded", message: `destroyed${dataText("deleted", deleted)}` };
@@ -187,11 +200,6 @@ export function isDestroyOvertaken(
 ): Promise<boolean> {
   const asked = { wish: removalWish(target), looked: [target.configuration] };
   return isOvertaken(parts, teller, asked, signal);
-}
-
-/** The end of a target whose stack was to be destroyed and does not exist. */
-export function nothingToDestroy({ name }: StackKey): TargetEnd {
-  return { status: "skipped", reason: "nothing_to_destroy", message: `${name} does not run` };
 }
 
 /** Milliseconds between two looks at whether jobs run. */

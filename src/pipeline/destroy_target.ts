@@ -12,7 +12,9 @@ import {
   requireNotHeld,
   type StackKey,
   type StackOwner,
+  type TargetEnd,
 } from "../model/mod.ts";
+import { type DataFate, keptData } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { finishDestroy, written } from "./destroy/finish_destroy.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
@@ -116,14 +118,14 @@ async function destroyNow(
 interface ToDestroy extends Destroyer {
   readonly because: string;
   readonly removeVolumes: boolean;
-  /** Why its data stays, whatever `removeVolumes` says. */
-  readonly keepsData?: string | undefined;
+  /** What its data amounts to in the run, if that is known: else it goes as `removeVolumes` says. */
+  readonly fate?: DataFate;
   readonly observed: ObservedStack;
 }
 
-/** Words for the data of a stack, all of which stays, and why, for {@link dataText}. */
-export function keptData(why?: string): string {
-  return `its volumes and the data in its relative mounts${why === undefined ? "" : `: ${why}`}`;
+/** The end of a target whose stack was to be destroyed and does not exist. */
+export function nothingToDestroy({ name }: StackKey): TargetEnd {
+  return { status: "skipped", reason: "nothing_to_destroy", message: `${name} does not run` };
 }
 
 /**
@@ -133,7 +135,7 @@ export function keptData(why?: string): string {
 export async function decideDestroy(
   parts: Pick<PipelineParts, "clock" | "files" | "host" | "hosts" | "ledger" | "options">,
   key: StackKey,
-  { because, removeVolumes, keepsData, ...asked }: ToDestroy,
+  { because, removeVolumes, fate, ...asked }: ToDestroy,
   signal: AbortSignal,
 ): Promise<Plan & { readonly kind: "skip" | "destroy" }> {
   const { observed } = asked;
@@ -142,7 +144,7 @@ export async function decideDestroy(
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
   const isStack = parts.ledger.current(key)?.swarm !== undefined;
-  const goes = keepsData === undefined && (removeVolumes || isStack);
+  const goes = fate?.what.removeVolumes ?? (removeVolumes || isStack);
   const { reachedAs } = parts.options;
   const claim = withSeen(
     claimOf(parts.ledger, key, { by: asked.by, reachedAs }),
@@ -155,7 +157,8 @@ export async function decideDestroy(
     const deleted = goes.map(({ name }) => `volume ${name}`);
     return { deleted: [...deleted, ...await written(parts, key)], kept };
   };
-  const data = goes ? await sorted() : { deleted: [], kept: [keptData(keepsData)] };
+  const stays = fate === undefined || fate.kept.length === 0 ? [keptData()] : fate.kept;
+  const data = goes ? await sorted() : { deleted: [], kept: stays };
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));
   const what = names.length === 0 ? "what is left" : fewOf(names);
@@ -176,7 +179,8 @@ async function isThere(
   const { ledger } = parts;
   const containers = partsOf(observed);
   // What failed, or was cut off, may have left volumes and files when the containers were gone.
-  const isAny = isLeft || containers.length > 0 || ledger.current(key) !== undefined ||
+  const isAny = isLeft || ledger.discovered.get(key)?.isLeft === true || containers.length > 0 ||
+    ledger.current(key) !== undefined ||
     ledger.leftDestroy(key);
   if (!isAny) return false;
   requireFreeName(ledger, found);

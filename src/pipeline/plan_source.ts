@@ -3,19 +3,17 @@ import { type Glance, observe, runningModel } from "../deploy/mod.ts";
 import {
   formatOwner,
   formerOwner,
-  isStackwrightError,
   LABELS,
   type ObservedStack,
-  ofSource,
   ownerFrom,
   type Plan,
   type Release,
   type RunReporter,
-  type SourceRequest,
   type StackKey,
   type StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
+import { afterTurns, decideData } from "../plan/mod.ts";
 import { decideTarget } from "./decide_target.ts";
 import { type Decision, messageFor } from "./decision.ts";
 import { releaseFailedBefore } from "./hold.ts";
@@ -27,9 +25,10 @@ import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_
 import { partsToLook, type PipelineParts } from "./parts.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { preparing } from "./waits.ts";
+import { deployedBy } from "./destroy/left_data.ts";
 import { type Removal, whenRemoved } from "./destroy/obsolete_removal.ts";
 import { planObsolete, planOfKept, whyObsolete } from "./destroy/plan_obsolete.ts";
-import { repositoryOf, requestLocation, revisionOf } from "./resolve_revision.ts";
+import { repositoryOf, revisionOf } from "./resolve_revision.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { shownModel, type Target } from "../prepare/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
@@ -80,14 +79,26 @@ export async function planSource(
     const id = parts.key.digest(canonicalJson({ key, plan }));
     return { ...key, id, plan, before: "", after: "" };
   });
-  const remove = (each: Removal) => () =>
-    attempt(each.stack.key, () => planRemoval(parts, opened, each, signal), signal);
-  const deploy = (each: ExpandedDeployment) => () => {
-    const plan = () => planDeployment(parts, { opened, deployment: each, reporter }, signal);
-    return attempt(keyOf(each), plan, signal);
+  const releases: Release[] = [];
+  const deploy = (each: ExpandedDeployment) => {
+    const toPlan = { opened, deployment: each, reporter, onRelease: releases.push.bind(releases) };
+    return attempt(keyOf(each), () => planDeployment(parts, toPlan, signal), signal);
   };
-  const all = [...removals.map(remove), ...deployments.map(deploy)];
-  const tried = await allInTurns(all, (each) => each());
+  const goes = (each: ExpandedDeployment) => each.declared.deployment.destroy.enabled;
+  const wanted = await allInTurns(deployments.filter((each) => !goes(each)), deploy);
+  // What goes is planned as it is decided at the end of a run, when the others are deployed: `parts` have a copy.
+  const isThere = (each: ExpandedDeployment) => parts.ledger.current(keyOf(each)) !== undefined;
+  const deployed = removals.length > 0 || deployments.some((each) => goes(each) && isThere(each));
+  for (const each of deployed ? releases : []) {
+    parts.ledger.deployed(parts.ledger.beginDeploy(each), {}, "");
+  }
+  const isDeployed = deployedBy(wanted);
+  const remove = (each: Removal) => {
+    const plan = () => planRemoval(parts, opened, { removal: each, isDeployed }, signal);
+    return attempt(each.stack.key, plan, signal);
+  };
+  const gone = await allInTurns(deployments.filter(goes), deploy);
+  const tried = [...await allInTurns(removals, remove), ...wanted, ...gone];
   const unplanned = failures.map(({ key, error }) => ({ ...key, error }));
   return {
     stacks: [...stay, ...tried.filter((each) => "plan" in each)],
@@ -111,20 +122,25 @@ async function attempt(
 async function planRemoval(
   anyParts: PipelineParts,
   { configuration }: OpenedSource,
-  removal: Removal,
+  { removal, isDeployed }: {
+    readonly removal: Removal;
+    readonly isDeployed: (key: StackKey) => boolean;
+  },
   signal: AbortSignal,
 ): Promise<PlannedStack> {
-  const { stack: found, stack: { key, directory }, removeVolumes, keepsData } = removal;
+  const { stack: found, stack: { key, directory }, removeVolumes } = removal;
   const parts = await partsToLook(anyParts, key, signal);
   const observed = await observeAnyway(parts, key, signal);
   const by = ownerFrom(configuration);
-  const why = { because: whyObsolete(directory), removeVolumes, keepsData, isUnnamed: true };
+  const { after } = decideData(removal.data);
+  const fate = { ...decideData(afterTurns(removal.data, isDeployed)), after };
+  const why = { because: whyObsolete(directory), removeVolumes, fate, isUnnamed: true };
   const asked = { by, found, observed, ...why };
   const plan = await decideDestroy(parts, key, asked, signal);
   const facts = { plan, observed };
   const before = await deployedText(parts, key);
   const wish = wishOfSource({ source: configuration.source.name, origin: "automatic" });
-  const message = plan.message + whenRemoved(removal) + removalFailedBefore(parts, key, wish);
+  const message = plan.message + whenRemoved(removal, fate) + removalFailedBefore(parts, key, wish);
   return { ...key, id: idOf(parts, key, facts), plan: { ...plan, message }, before, after: "" };
 }
 
@@ -132,11 +148,13 @@ interface ToPlan {
   readonly opened: OpenedSource;
   readonly deployment: ExpandedDeployment;
   readonly reporter: RunReporter;
+  /** Told of the release that a run would deploy. */
+  readonly onRelease: (release: Release) => void;
 }
 
 async function planDeployment(
   anyParts: PipelineParts,
-  { opened, deployment, reporter }: ToPlan,
+  { opened, deployment, reporter, onRelease }: ToPlan,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
   const told = targetOf(opened, deployment, (text) => teller.tell({ kind: "step", text }));
@@ -160,6 +178,7 @@ async function planDeployment(
   const { forceRecreate, removeOrphans } = deployment.declared.deployment;
   const plan = { ...decision.plan, message: messageFor(decision) };
   const wanted = wantedBy(decision);
+  if (decision.kind === "deploy") onRelease(decision.prepared.release);
   await warnOfKept(parts, told, decision, signal);
   const release = wanted?.digest ?? parts.ledger.current(key)?.digest;
   const facts = { plan, observed, release, policy: { forceRecreate, removeOrphans } };
@@ -294,22 +313,4 @@ function idOf(
     `${each.id} ${each.state} ${each.labels[LABELS.digest] ?? ""}`
   ).sort();
   return instance.digest(canonicalJson({ key, ...facts, running }));
-}
-
-/**
- * Throws what the work on sources of a run threw. A run of several has no single source that its texts are
- * about, so each error names its own; a bad URL names none.
- */
-export function throwFailures(
-  requests: readonly SourceRequest[],
-  results: readonly PromiseSettledResult<unknown>[],
-): void {
-  const failures = results.flatMap((each, at) => {
-    const request = requests[at];
-    if (each.status === "fulfilled" || request === undefined) return [];
-    const isOne = requests.length === 1 || isStackwrightError(each.reason, "bad_request");
-    return [isOne ? each.reason : ofSource(each.reason, requestLocation(request).name)];
-  });
-  if (failures.length === 0) return;
-  throw requests.length === 1 ? failures[0] : new AggregateError(failures);
 }

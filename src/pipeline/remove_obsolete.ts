@@ -21,12 +21,7 @@ import {
   planOfKept,
   whyObsolete,
 } from "./destroy/plan_obsolete.ts";
-import {
-  deleteLeftData,
-  deployedListener,
-  isReleaseOf,
-  type LeftData,
-} from "./destroy/left_data.ts";
+import { deletedAfter, deployedListener, isReleaseOf, type LeftData } from "./destroy/left_data.ts";
 import { notMoved, type Removal } from "./destroy/obsolete_removal.ts";
 import { removeDiscovered } from "./destroy/remove_discovered.ts";
 import { discoveryOwner } from "./expand_deployments.ts";
@@ -79,9 +74,7 @@ export async function removeObsolete(
   const tell = (each: Kept) => Promise.resolve(tellerOf(each.stack).tell(keeping(each)));
   await allInTurns(kept, tell);
   if (held !== "") parts.log.warning(held, { repository: owner.source });
-  const left: LeftData[] = [];
-  const onDataLeft = (each: LeftData) => void left.push(each);
-  const remove = async (removal: Removal) => {
+  const remove = async (removal: Removal, onDataLeft: (left: LeftData) => void) => {
     const { stack: { key }, movedTo } = removal;
     if (leaves(key)) return;
     const teller = tellerOf(removal.stack);
@@ -97,12 +90,14 @@ export async function removeObsolete(
   // A run for one stack alone deploys none of the others.
   const isDeployed = (key: StackKey) =>
     only === undefined ? deployed.has(formatStackKey(key)) : isReleaseOf(parts, key, lookedAt(run));
-  await allInTurns(removals.filter((each) => each.movedTo === undefined), remove);
-  const others = async () => {
+  const all = async (onDataLeft: (left: LeftData) => void) => {
+    const removeAll = (those: readonly Removal[]) =>
+      allInTurns(those, (each) => remove(each, onDataLeft));
+    await removeAll(removals.filter((each) => each.movedTo === undefined));
     await deploy(deployedListener(deployed));
-    await allInTurns(removals.filter((each) => each.movedTo !== undefined), remove);
+    await removeAll(removals.filter((each) => each.movedTo !== undefined));
   };
-  await others().finally(() => deleteLeftData(parts, left, isDeployed, signal));
+  await deletedAfter(parts, isDeployed, all, signal);
   return removals.map((each) => each.stack.key);
 }
 

@@ -238,6 +238,7 @@ describe("auto-discovery", () => {
       }, policy);
       const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
       assert.match(out, /its data goes last, where no other stack goes on with it/);
+      assert.ok(out.includes(`; keeps volume ${world.stack}-shared: stack ${world.stack}-b`), out);
       const run = JSON.stringify(await pollTo(world, "succeeded"));
       assert.ok(run.includes(`; deleted volume ${world.stack}-alone`), run);
       assert.ok(run.includes(`; kept volume ${world.stack}-shared: stack ${world.stack}-b`), run);
@@ -293,6 +294,33 @@ describe("auto-discovery", () => {
       const { out: resumed } = await commandTo(world, 0, ["resume", name]);
       assert.match(resumed, new RegExp(`follows its source again; .*${waits}`));
       await pollTo(world, "succeeded");
+      assert.deepEqual(await running(world, "a", "b"), ["b"]);
+    }));
+
+  it("the data of one with destroy: true waits, too, for another one that goes on with it", () =>
+    inWorld("fake", async (world) => {
+      const policy = { enabled: true, delete: true };
+      const volumes = { data: { name: `${world.stack}-data` }, own: {} };
+      const web = service({ volumes: ["data:/data", "own:/own"] });
+      const first = {
+        [`${directory(world, "a")}/compose.yaml`]: composeFile({ web }, { volumes }),
+        [`${directory(world, "b")}/compose.yaml`]: app(),
+      };
+      await commit(world, first, policy);
+      await pollTo(world, "succeeded");
+      const external = { data: { ...volumes.data, external: true } };
+      const next = composeFile({ web: service({ volumes: ["data:/data"] }) }, {
+        volumes: external,
+      });
+      await commit(world, {
+        [`${directory(world, "a")}/${CONFIG}`]: "destroy: true\n",
+        [`${directory(world, "b")}/compose.yaml`]: next,
+      }, policy);
+      const kept = `kept volume ${volumes.data.name}: stack ${world.stack}-b calls it external`;
+      const plan = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.ok(plan.out.includes(kept.replace("kept", "keeps")), plan.out);
+      const run = JSON.stringify(await pollTo(world, "succeeded"));
+      assert.ok(run.includes(`destroyed; deleted volume ${world.stack}-a_own; ${kept}`), run);
       assert.deepEqual(await running(world, "a", "b"), ["b"]);
     }));
 

@@ -1,37 +1,42 @@
 import { dataText, type RemovedData } from "../../deploy/mod.ts";
 import {
+  type DiscoveredStack,
   formatStackKey,
   ownerFrom,
+  type Plan,
   type Revision,
   type StackKey,
   type TargetListener,
 } from "../../model/mod.ts";
+import { afterTurns, type DataFacts, decideData } from "../../plan/mod.ts";
 import { otherOwner, recordedOwner } from "../../record/mod.ts";
 import { allInTurns, deploying } from "../../system/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
-import { destroyTarget, keptData } from "../destroy_target.ts";
-import type { OpenedSource } from "../open_source.ts";
+import { destroyTarget } from "../destroy_target.ts";
 import { partsFor, type PipelineParts } from "../parts.ts";
 import { overtakenBy } from "./is_newer.ts";
-import { mayGoOn, type Removal, toRemove } from "./obsolete_removal.ts";
 
-/** A stack that was removed but for its data, which goes after the other stacks of the run were deployed. */
+/** A stack that was removed but for its data and images, which go after the other stacks of the run were deployed. */
 export interface LeftData {
-  readonly run: Pick<OpenedSource, "configuration">;
-  readonly removal: Removal;
+  readonly stack: DiscoveredStack;
+  /** Whether it went since nothing names it any more. */
+  readonly isUnnamed?: boolean;
+  /** What decides about the data, as it was known before. */
+  readonly facts: DataFacts;
   readonly teller: Teller;
-  readonly because: string;
-  /** The revisions by which the run found that nothing names it. */
+  /** Words for what was done. */
+  readonly done: string;
+  readonly configuration: Revision;
+  /** The revisions by which the run found that it has to go. */
   readonly looked: readonly Revision[];
   /** The ledger's mark of the stack once it was removed. */
   readonly since: string;
 }
 
 /**
- * Deletes the data of removed stacks after the other ones of the run had their turn, and tells how each removal
- * ended. A stack that goes on with a volume of a removed one says so in its release, and that is known only now.
- * Where one is not deployed as the run wants it (`isDeployed`), the data stays: it may be the one that goes on with
- * it.
+ * Deletes the data of removed stacks after the other ones of the run had their turn, as {@link decideData} decides then,
+ * and tells how each removal ended. A stack that goes on with a volume of a removed one says so in its release, and
+ * that is known only now.
  */
 export async function deleteLeftData(
   parts: PipelineParts,
@@ -40,21 +45,17 @@ export async function deleteLeftData(
   signal: AbortSignal,
 ): Promise<void> {
   await allInTurns(left, async (each) => {
-    const { removal: { stack: { key } }, because, teller } = each;
+    const { stack, stack: { key }, configuration, done, teller } = each;
     try {
-      const message = `removed: ${because}${
-        dataText("deleted", await deleteData(parts, each, isDeployed, signal))
-      }`;
+      const data = await deleteData(parts, each, isDeployed, signal);
+      const message = `${done}${dataText("deleted", data)}`;
       teller.tell({ kind: "ended", end: { status: "succeeded", message } });
     } catch (thrown) {
-      // What is remembered again is removed with its data by the next run that does not name it.
-      const other = otherOwner(
-        recordedOwner(parts.ledger, key),
-        ownerFrom(each.run.configuration),
-      );
+      // What is remembered again is removed with its data by the next run that does not want it.
+      const other = otherOwner(recordedOwner(parts.ledger, key), ownerFrom(configuration));
       const isForgotten = parts.ledger.discovered.get(key) === undefined;
       if (other === undefined && isForgotten) {
-        parts.ledger.discovered.set({ ...each.removal.stack, isLeft: true });
+        parts.ledger.discovered.set({ ...stack, isLeft: true });
       }
       teller.fail(
         `deleting the data of ${key.name}, whose containers were removed`,
@@ -67,32 +68,44 @@ export async function deleteLeftData(
 
 async function deleteData(
   anyParts: PipelineParts,
-  { run: { configuration }, removal, since, looked }: LeftData,
+  { stack: found, isUnnamed = false, facts, configuration, since, looked }: LeftData,
   isDeployed: (key: StackKey) => boolean,
   signal: AbortSignal,
 ): Promise<RemovedData> {
-  const { stack: found, stack: { key }, deletes, keepsData, goesAfter } = removal;
-  const all = (why: string): RemovedData => ({
-    deleted: [],
-    kept: [deletes ? keptData(keepsData ?? why) : `its images: ${why}`],
-  });
-  if (signal.aborted) return all("the run ended before the other stacks were deployed");
-  const others = goesAfter.filter((each) => !isDeployed(each));
-  if (others.length > 0) return all(mayGoOn(others, "as this commit has it"));
-  const by = ownerFrom(configuration);
-  const decided = { by, found, what: toRemove(removal), since, isLeft: true };
+  const { key } = found;
+  const now = afterTurns(facts, isDeployed);
+  const keeps = (why: string) => ({ deleted: [], kept: decideData(now, why).kept });
+  if (signal.aborted) return keeps("the run ended before the other stacks were deployed");
+  const { what, kept } = decideData(now);
+  if (!what.removeVolumes && !what.removeImages) return { deleted: [], kept };
+  const decided = { by: ownerFrom(configuration), found, what, since, isLeft: true, isUnnamed };
   const parts = await partsFor(anyParts, key, signal);
-  const data = await parts.stackLock.run(formatStackKey(key), async () => {
-    const work = async () => {
-      // The lock and the slot are waited for: what a newer commit says is asked after that.
-      const newer = await overtakenBy(parts, looked, signal);
-      return newer?.message ?? await destroyTarget(parts, key, decided, signal);
-    };
-    return await deploying(parts, { ...found, configuration }, work, signal);
-  }, signal);
-  if (data === "moved" || data === undefined) return all("it was changed meanwhile");
-  if (typeof data === "string") return all(data);
-  return keepsData === undefined ? data : { ...data, kept: [...data.kept, keptData(keepsData)] };
+  const work = async () => {
+    // The lock and the slot are waited for: what a newer commit says is asked after that.
+    const newer = await overtakenBy(parts, looked, signal);
+    if (newer !== undefined) return keeps(newer.message);
+    const data = await destroyTarget(parts, key, decided, signal);
+    return data === "moved" || data === undefined
+      ? keeps("it was changed meanwhile")
+      : { ...data, kept: [...data.kept, ...kept] };
+  };
+  return await parts.stackLock.run(
+    formatStackKey(key),
+    () => deploying(parts, { ...found, configuration }, work, signal),
+    signal,
+  );
+}
+
+/** Does `work`, which may leave data of stacks that it removes, and deletes that after it: see {@link deleteLeftData}. */
+export async function deletedAfter(
+  parts: PipelineParts,
+  isDeployed: (key: StackKey) => boolean,
+  work: (onDataLeft: (left: LeftData) => void) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const left: LeftData[] = [];
+  await work((each) => void left.push(each))
+    .finally(() => deleteLeftData(parts, left, isDeployed, signal));
 }
 
 /** Keeps the keys of a run's targets that are deployed as it wants them, by how they ended. */
@@ -108,6 +121,16 @@ export function deployedListener(deployed: Set<string>): TargetListener {
       if (status === "succeeded" || (status === "skipped" && isUnchanged)) deployed.add(name);
     };
   };
+}
+
+/** Tells which stacks are deployed as a run wants them, once these plans of it are carried out. */
+export function deployedBy(
+  plans: readonly (StackKey & { readonly plan?: Plan })[],
+): (key: StackKey) => boolean {
+  const isThere = ({ plan }: typeof plans[number]) =>
+    plan?.kind === "deploy" || (plan?.kind === "skip" && plan.reason === "no_changes");
+  const deployed = new Set(plans.filter(isThere).map(formatStackKey));
+  return (key) => deployed.has(formatStackKey(key));
 }
 
 /** Whether the release of a stack that runs is of revisions that a run has looked at, where it deploys nothing. */

@@ -1,8 +1,13 @@
 import { dataText } from "../../deploy/mod.ts";
-import { fewOf, ownerFrom, type Revision, type StackKey, type TargetEnd } from "../../model/mod.ts";
-import type { ObsoleteVerdict } from "../../plan/mod.ts";
-import { nothingToDestroy } from "../act.ts";
-import { destroyTarget, keptData } from "../destroy_target.ts";
+import { ownerFrom, type Revision, type StackKey, type TargetEnd } from "../../model/mod.ts";
+import {
+  type DataFacts,
+  type DataFate,
+  decideData,
+  type ObsoleteVerdict,
+  type Successor,
+} from "../../plan/mod.ts";
+import { destroyTarget, nothingToDestroy } from "../destroy_target.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** A verdict to remove a stack. */
@@ -12,83 +17,61 @@ export type RemoveVerdict = ObsoleteVerdict & {
   readonly movedTo?: StackKey | undefined;
 };
 
-/** A stack that is to be removed, since nothing names it any more. */
-export type Removal = RemoveVerdict & {
-  /** Whether its data would be deleted, but for {@link keepsData}. */
-  readonly deletes: boolean;
-  /** Why its data stays, although it would be deleted. */
-  readonly keepsData: string | undefined;
-  /** Stacks after which its data and images go, if they do: these may need them; see `deleteLeftData`. */
-  readonly goesAfter: readonly StackKey[];
-};
+/** A stack that is to be removed, since nothing names it any more, and what decides about its data. */
+export type Removal = RemoveVerdict & { readonly data: DataFacts };
 
-/**
- * The removal of a stack by a run that wants these ones, which `hasBeside` other polls of its repository. Its data
- * stays where one of them that may be on its engine was never deployed, now or when a run first found it unnamed:
- * the stack may have been renamed to it; and where other polls may name such a one. Else it goes after those that
- * the run wants, as its images do.
- */
+/** The removal of a stack by a run that wants these ones, and may be a part (`isPart`) of what its repository wants. */
 export function asRemoval(
-  { ledger }: Pick<PipelineParts, "ledger">,
+  parts: Pick<PipelineParts, "ledger">,
   verdict: RemoveVerdict,
-  { wanted, hasBeside = false }: {
+  { wanted, isPart = false }: {
     readonly wanted: readonly StackKey[];
-    readonly hasBeside?: boolean;
+    readonly isPart?: boolean;
   },
 ): Removal {
-  const { stack: { key, fresh: before = [] }, removeVolumes, removeImages } = verdict;
-  const deletes = removeVolumes || ledger.current(key)?.swarm !== undefined;
-  const near = ledger.owners.near(key, wanted);
-  const fresh = near.filter((each) => ledger.current(each) === undefined);
-  const why = fresh.length > 0
-    ? mayGoOn(fresh, "yet")
-    : before.length > 0
-    ? `${
-      fewOf(before.map(({ name }) => name))
-    } came when nothing named it any more, and may go on ` +
-      "with it, as after a rename; delete by hand what nothing uses"
-    : hasBeside
-    ? "another poll of its repository may go on with it; delete by hand what nothing uses"
-    : undefined;
-  const keepsData = deletes ? why : undefined;
-  return { ...verdict, deletes, keepsData, goesAfter: deletes || removeImages ? near : [] };
+  const { stack: { key, fresh = [] }, removeVolumes, removeImages } = verdict;
+  const isStack = parts.ledger.current(key)?.swarm !== undefined;
+  const successors = successorsOf(parts, key, wanted);
+  return { ...verdict, data: { removeVolumes, removeImages, isStack, successors, fresh, isPart } };
+}
+
+/** Those of the stacks that a run wants which may need what another one leaves. */
+export function successorsOf(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+  wanted: readonly StackKey[],
+): Successor[] {
+  return ledger.owners.near(key, wanted)
+    .map((each) => ({ key: each, isNew: ledger.current(each) === undefined }));
+}
+
+/** What goes with the containers of a removed stack: nothing where that waits for others. */
+export function goesAtOnce({ after, what }: DataFate): DataFate["what"] {
+  return after.length === 0
+    ? what
+    : { removeVolumes: false, keepsStackVolumes: true, removeImages: false };
 }
 
 /** Words for when a stack or its data is removed after others, to append to a sentence. */
-export function whenRemoved({ movedTo, deletes, keepsData, goesAfter }: Removal): string {
+export function whenRemoved({ movedTo }: Removal, { after, what }: DataFate): string {
   const moved = movedTo &&
     `; once context ${movedTo.context} has deployed it as this commit has it`;
-  const isLast = goesAfter.length > 0 && deletes && keepsData === undefined;
+  const isLast = after.length > 0 && what.removeVolumes;
   return (moved ?? "") +
     (!isLast ? "" : "; its data goes last, where no other stack goes on with it");
 }
 
 /** What a removal that waits does, in words. */
-export function whatGoes({ deletes, keepsData }: Removal): string {
+export function whatGoes(removal: Removal): string {
+  const { what, kept } = decideData(removal.data);
+  if (kept.length > 0) return `removal, which keeps ${kept.join("; ")}`;
   const data = "its volumes and what it wrote to relative mounts";
-  if (keepsData !== undefined) return `removal, which keeps ${data}: ${keepsData}`;
-  return `removal, which ${deletes ? "deletes" : "keeps"} ${data}`;
+  return `removal, which ${what.removeVolumes ? "deletes" : "keeps"} ${data}`;
 }
 
 /** Why a stack stays that is named by the context of another engine. */
 export function notMoved({ name, context }: StackKey): string {
   return `${name} is named by context ${context}, which has not deployed it as this commit has it`;
-}
-
-/** Words for data that stays, since stacks that are named are not deployed yet. */
-export function mayGoOn(stacks: readonly StackKey[], how: string): string {
-  const are = stacks.length === 1 ? "is" : "are";
-  return `${
-    fewOf(stacks.map(({ name }) => name))
-  } ${are} named and not deployed ${how}, and may go on ` +
-    "with it, as after a rename; delete by hand what nothing uses";
-}
-
-/** What goes with a removed stack at its end. */
-export function toRemove({ removeVolumes, removeImages, keepsData }: Removal) {
-  return keepsData === undefined
-    ? { removeVolumes, removeImages }
-    : { removeVolumes: false, keepsStackVolumes: true, removeImages };
 }
 
 /**
@@ -106,18 +89,16 @@ export async function destroyObsolete(
   },
   signal: AbortSignal,
 ): Promise<TargetEnd | "moved" | "data_left"> {
-  const { stack: found, stack: { key, isLeft = false }, keepsData, goesAfter } = removal;
-  const what = goesAfter.length === 0
-    ? toRemove(removal)
-    : { removeVolumes: false, keepsStackVolumes: true, removeImages: false };
-  const decided = { by: ownerFrom(run.configuration), found, what, since, isLeft, isUnnamed: true };
+  const { stack: found, stack: { key } } = removal;
+  const fate = decideData(removal.data);
+  const by = ownerFrom(run.configuration);
+  const decided = { by, found, what: goesAtOnce(fate), since, isUnnamed: true };
   const data = await destroyTarget(parts, key, decided, signal);
   if (data === "moved") return data;
-  if (data !== undefined && goesAfter.length > 0) return "data_left";
+  if (data !== undefined && fate.after.length > 0) return "data_left";
   if (data !== undefined) {
-    const kept = keepsData === undefined ? data.kept : [...data.kept, keptData(keepsData)];
-    const message = `removed: ${because}${dataText("deleted", { ...data, kept })}`;
-    return { status: "succeeded", message };
+    const told = { ...data, kept: [...data.kept, ...fate.kept] };
+    return { status: "succeeded", message: `removed: ${because}${dataText("deleted", told)}` };
   }
   parts.ledger.discovered.remove(key);
   return nothingToDestroy(key);

@@ -73,7 +73,7 @@ export async function planObsolete(
     return isThere ? [{ ...stack, newer: await isNewer(parts, stack, looked, signal) }] : [];
   });
   const scanned = await Promise.all(scans.map((scan) => scanOf(run, scan)));
-  const hasBeside = run.besidePolls.some(({ target }) => target === request.target);
+  const isPart = run.besidePolls.some(({ target }) => target === request.target);
   const chosen = chooseObsolete({
     stacks: candidates.flat(),
     named,
@@ -86,10 +86,10 @@ export async function planObsolete(
   if (chosen.some(({ kind }) => kind === "remove")) await askEngines(parts, contexts, signal);
   const verdicts = await allInTurns(
     chosen,
-    (each) => unlessKept(parts, each, { named, wanted, hasBeside, ...run }, signal),
+    (each) => unlessKept(parts, each, { named, wanted, isPart, ...run }, signal),
   );
   const removals = verdicts.filter((each) => each.kind === "remove")
-    .map((each) => asRemoval(parts, each, { wanted, hasBeside }));
+    .map((each) => asRemoval(parts, each, { wanted, isPart }));
   const permitted = permitsRemovals({
     removals: removals.map((each) => each.stack.key),
     owned: discovered.length,
@@ -140,7 +140,8 @@ export function noteUnnamed(
   return { discovered: stacks.filter(({ policy }) => policy !== undefined), unnamed: noted };
 }
 
-function wantedOf(deployments: readonly ExpandedDeployment[]): StackKey[] {
+/** The stacks that deployments are to make, and not to destroy. */
+export function wantedOf(deployments: readonly ExpandedDeployment[]): StackKey[] {
   return deployments.filter((each) => !each.declared.deployment.destroy.enabled).map(keyOf);
 }
 
@@ -158,7 +159,7 @@ async function unlessKept(
   { named, isNamedBeside, ...run }: Pick<ObsoleteRun, "isNamedBeside"> & {
     readonly named: readonly StackKey[];
     readonly wanted: readonly StackKey[];
-    readonly hasBeside: boolean;
+    readonly isPart: boolean;
   },
   signal: AbortSignal,
 ): Promise<Kept | RemoveVerdict> {

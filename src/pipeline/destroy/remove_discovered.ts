@@ -111,8 +111,8 @@ async function decideAndRemove(
   const end = await whileOwned(parts, ofOwner, owned, signal);
   if (end === "moved") return end;
   if (end === "data_left") {
-    const left = { run, removal, teller, because: message, looked };
-    onDataLeft({ ...left, since: parts.ledger.mark(key) });
+    const left = { stack, isUnnamed: true, facts: removal.data, teller, configuration, looked };
+    onDataLeft({ ...left, done: `removed: ${message}`, since: parts.ledger.mark(key) });
   } else if (end !== undefined) teller.tell({ kind: "ended", end });
   return "done";
 }

@@ -1,4 +1,9 @@
-import { formatStackKey, isStackwrightError, type StackKey } from "../../model/mod.ts";
+import {
+  formatStackKey,
+  isStackwrightError,
+  type RunReporter,
+  type StackKey,
+} from "../../model/mod.ts";
 import { type ExpandedDeployment, keyOf } from "../expand_deployments.ts";
 import { type OpenedSource, openSource, polledOf, type SourceRun } from "../open_source.ts";
 import { requestsOf, stacksLed } from "../owner/other_branch.ts";
@@ -51,6 +56,11 @@ async function openLed(
     }
   }
   return { sources, keys, errors };
+}
+
+/** Leaves repository and revision out: a run of several sources has no single one. */
+export function oneOfMany(reporter: Pick<RunReporter, "describe">): Pick<RunReporter, "describe"> {
+  return { describe: ({ repository: _one, revision: _its, ...facts }) => reporter.describe(facts) };
 }
 
 const SILENT = { describe: () => {} };

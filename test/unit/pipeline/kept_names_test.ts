@@ -96,60 +96,19 @@ describe("asRemoval()", () => {
   const owner = { source: "a", target: "", reference: "refs/heads/main" };
   const stack = { key: SHOP, owner, repository: "a", directory: "shop", policy };
   const verdict = { kind: "remove", stack, removeVolumes: true, removeImages: true } as const;
-  const named = [stackKey("", "one"), stackKey("", "fresh"), stackKey("other", "else")];
 
-  it("keeps the data where the run names a stack that was never deployed, as after a rename", () => {
-    const ledger = ledgerOf(["shop", {}], ["one", {}]);
-    assert.match(
-      asRemoval({ ledger }, verdict, { wanted: named.slice(0, 2) }).keepsData ?? "",
-      /^fresh is named and not deployed yet, .* rename/,
-    );
-    assert.equal(
-      asRemoval({ ledger }, verdict, { wanted: named.slice(0, 1) }).keepsData,
-      undefined,
-    );
-    const elsewhere = named.slice(2);
-    assert.match(
-      asRemoval({ ledger }, verdict, { wanted: elsewhere }).keepsData ?? "",
-      /^else is named/,
-    );
+  it("knows which stacks of the run may be on its engine, and which of them were never deployed", () => {
+    const ledger = ledgerOf(["shop", {}, {}], ["one", {}]);
+    const wanted = [stackKey("", "one"), stackKey("", "fresh"), stackKey("other", "else")];
+    const told = () => {
+      const { data } = asRemoval({ ledger }, verdict, { wanted });
+      assert.ok(data.isStack);
+      return data.successors.map(({ key, isNew }) => [key.name, isNew]);
+    };
+    assert.deepEqual(told(), [["one", false], ["fresh", true], ["else", true]]);
     for (const context of ["default", "other"]) {
       ledger.owners.noteEngine(context, { id: context, hostname: context, cluster: "" });
     }
-    assert.equal(asRemoval({ ledger }, verdict, { wanted: elsewhere }).keepsData, undefined);
-  });
-
-  it("keeps the data also in a later run, where a stack came when it was first found unnamed", () => {
-    const ledger = ledgerOf(["shop", {}], ["new", {}]);
-    const renamed = { ...verdict, stack: { ...stack, fresh: [stackKey("", "new")] } };
-    const { keepsData } = asRemoval({ ledger }, renamed, { wanted: [stackKey("", "new")] });
-    assert.match(keepsData ?? "", /^new came when nothing named it any more, .* rename/);
-  });
-
-  it("keeps the data where another poll of the repository may go on with it", () => {
-    const ledger = ledgerOf(["shop", {}]);
-    const { keepsData, goesAfter } = asRemoval({ ledger }, verdict, {
-      wanted: [],
-      hasBeside: true,
-    });
-    assert.match(keepsData ?? "", /^another poll of its repository may go on with it/);
-    assert.deepEqual(goesAfter, []);
-  });
-
-  it("lets images go after the stacks that the run wants, also where no data goes", () => {
-    const [one = SHOP] = named;
-    const ledger = ledgerOf(["shop", {}], ["one", {}]);
-    const keeping = { ...verdict, removeVolumes: false };
-    const after = (removeImages: boolean) =>
-      asRemoval({ ledger }, { ...keeping, removeImages }, { wanted: [one] }).goesAfter;
-    assert.deepEqual([after(true), after(false)], [[one], []]);
-  });
-
-  it("has nothing to keep where none would be deleted", () => {
-    const keeping = { ...verdict, removeVolumes: false };
-    const ofContainers = { ledger: ledgerOf(["shop", {}]) };
-    const ofSwarm = { ledger: ledgerOf(["shop", {}, {}]) };
-    assert.equal(asRemoval(ofContainers, keeping, { wanted: named }).keepsData, undefined);
-    assert.notEqual(asRemoval(ofSwarm, keeping, { wanted: named }).keepsData, undefined);
+    assert.deepEqual(told(), [["one", false], ["fresh", true]]);
   });
 });

@@ -121,8 +121,9 @@ describe("deleteLeftData()", () => {
     const stack = parts.ledger.discovered.get(key);
     const teller = createTeller([listener], { key } as ToldTarget, configuration);
     const left = {
-      ...{ run, teller, because: "gone", since: "", looked: [configuration] },
-      removal: { stack, deletes: true, removeImages: false, goesAfter: [] },
+      ...{ stack, isUnnamed: true, teller, configuration, looked: [configuration] },
+      ...{ done: "removed: gone", since: "" },
+      facts: { removeVolumes: true, removeImages: false, successors: [], fresh: [] },
     } as unknown as LeftData;
     const asking = { ...parts, source } as unknown as PipelineParts;
     await deleteLeftData(asking, [left], () => true, signal);
