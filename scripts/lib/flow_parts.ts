@@ -23,6 +23,7 @@ const COSTS: Readonly<Record<string, number>> = {
   plan_command_test: 9,
   plan_is_apply_test: 11,
   random_walk_test: 14,
+  removal_walk_test: 12,
   retry_test: 14,
   rollback_command_test: 13,
   rows_test: 33,

@@ -37,12 +37,20 @@ export function asRemoval(
 
 /** Those of the stacks that a run wants which may need what another one leaves. */
 export function successorsOf(
-  { ledger }: Pick<PipelineParts, "ledger">,
+  parts: Pick<PipelineParts, "ledger">,
   key: StackKey,
   wanted: readonly StackKey[],
 ): Successor[] {
-  return ledger.owners.near(key, wanted)
-    .map((each) => ({ key: each, isNew: ledger.current(each) === undefined }));
+  return parts.ledger.owners.near(key, wanted)
+    .map((each) => ({ key: each, isNew: isNew(parts, each) }));
+}
+
+/**
+ * Whether a stack that a run wants was not wanted by the one before: it was never deployed, or was found unnamed, and a
+ * rename to another one is taken back.
+ */
+export function isNew({ ledger }: Pick<PipelineParts, "ledger">, key: StackKey): boolean {
+  return ledger.current(key) === undefined || ledger.discovered.get(key)?.fresh !== undefined;
 }
 
 /** What goes with the containers of a removed stack: nothing where that waits for others. */

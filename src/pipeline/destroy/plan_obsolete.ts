@@ -28,7 +28,13 @@ import { whyLeftAlone } from "../owner/own_stack.ts";
 import { askEngines } from "../owner_elsewhere.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isNewer } from "./is_newer.ts";
-import { asRemoval, type Removal, type RemoveVerdict, whatGoes } from "./obsolete_removal.ts";
+import {
+  asRemoval,
+  isNew,
+  type Removal,
+  type RemoveVerdict,
+  whatGoes,
+} from "./obsolete_removal.ts";
 
 /** A run whose source was opened, as far as what it does not name any more depends on it. */
 export type ObsoleteRun = Pick<
@@ -118,18 +124,19 @@ const MOST_FRESH = 3;
  * of a mass removal, after a hold, or when the rest of the configuration can be read again.
  */
 export function noteUnnamed(
-  { ledger }: Pick<PipelineParts, "ledger">,
+  parts: Pick<PipelineParts, "ledger">,
   { configuration, request, expansion }: ObsoleteRun,
 ): {
   readonly discovered: readonly DiscoveredStack[];
   readonly unnamed: readonly DiscoveredStack[];
 } {
+  const { ledger } = parts;
   const names = new Set(namedIn(expansion).map(formatStackKey));
   const stacks = ledger.discovered.of(discoveryOwner(configuration, request));
   const unnamed = stacks.filter(({ key }) => !names.has(formatStackKey(key)));
   const never = unnamed.length === 0
     ? []
-    : wantedOf(expansion.deployments).filter((key) => ledger.current(key) === undefined);
+    : wantedOf(expansion.deployments).filter((key) => isNew(parts, key));
   const noted = unnamed.map((stack) => {
     const near = stack.fresh === undefined ? ledger.owners.near(stack.key, never) : [];
     if (near.length === 0) return stack;

@@ -111,4 +111,13 @@ describe("asRemoval()", () => {
     }
     assert.deepEqual(told(), [["one", false], ["fresh", true]]);
   });
+
+  it("takes one that was unnamed, and is named again, for new: a rename may be taken back", () => {
+    const ledger = ledgerOf(["shop", {}], ["one", {}]);
+    const one = stackKey("", "one");
+    const isNew = () => asRemoval({ ledger }, verdict, { wanted: [one] }).data.successors[0]?.isNew;
+    assert.equal(isNew(), false);
+    ledger.discovered.set({ ...stack, key: one, fresh: [SHOP] });
+    assert.equal(isNew(), true);
+  });
 });
