@@ -21,7 +21,7 @@ export interface DiscoveredStack {
   readonly directory: string;
   /** What to do once nothing names the stack; absent for a stack that was not discovered. */
   readonly policy?: Pick<AutoDiscoveryOptions, "delete" | "removeVolumes" | "removeImages">;
-  /** Stacks that were never deployed when a run found this one unnamed: it may have been renamed to one. */
+  /** Stacks that were new when a run found this one unnamed, if any were: it may have been renamed to one. Absent while it is named. */
   readonly fresh?: readonly StackKey[];
   /** Set where it was removed but for its data, which could not be deleted. */
   readonly isLeft?: boolean;

@@ -138,8 +138,9 @@ export function noteUnnamed(
     ? []
     : wantedOf(expansion.deployments).filter((key) => isNew(parts, key));
   const noted = unnamed.map((stack) => {
-    const near = stack.fresh === undefined ? ledger.owners.near(stack.key, never) : [];
-    if (near.length === 0) return stack;
+    const near = stack.fresh?.length ? [] : ledger.owners.near(stack.key, never);
+    // None is noted, too: what is named again after it was unnamed is new then.
+    if (near.length === 0 && stack.fresh !== undefined) return stack;
     const withFresh = { ...stack, fresh: near.slice(0, MOST_FRESH) };
     ledger.discovered.set(withFresh);
     return withFresh;
