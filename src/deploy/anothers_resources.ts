@@ -140,7 +140,10 @@ export async function requireOwnNetworks(
   }
 }
 
-/** Refuses to make what another owner's recorded stack defines, by the name that compose gives, and has not now. */
+/**
+ * Refuses to make what another owner's recorded stack defines, by the name that compose gives, and has not now. What
+ * the stack's own current release defines stays its own.
+ */
 async function requireNotDefined(
   key: StackKey,
   { kind, missing }: {
@@ -152,10 +155,14 @@ async function requireNotDefined(
 ): Promise<void> {
   const what = kind === "networks" ? "network" : "volume";
   const pauses = createPauses(1);
+  const own = facts.definedBy(kind, key.name);
   for (const { key: at, name } of missing) {
+    if (own.has(name)) continue;
     for (const stack of stacksIn(name, "_")) {
       await pauses.after(1);
-      if (stack === key.name || !facts.definedBy(kind, stack).has(name)) continue;
+      // A stack with a longer name may come to define it, as `api_data` of `shop` is the name of `data` of `shop_api`.
+      const isInside = stack.startsWith(`${key.name}_`);
+      if (stack === key.name || !(isInside || facts.definedBy(kind, stack).has(name))) continue;
       const labels = { [COMPOSE_LABELS.project]: stack };
       const whose = await anothers(key, labels, facts, claimant);
       if (whose === undefined) continue;

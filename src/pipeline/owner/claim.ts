@@ -1,4 +1,4 @@
-import { allResourcesOf, fitsTemplate } from "../../compose/mod.ts";
+import { fitsTemplate, resourcesOf, stacksIn } from "../../compose/mod.ts";
 import { readMark } from "../../deploy/mod.ts";
 import {
   askingSource,
@@ -110,7 +110,8 @@ export function openedOf(
 
 /**
  * Makes a finder of the networks or volumes of its own that the current release of a stack defines, by the names
- * that compose gives; those of all contexts of an engine. Each stack is looked for once.
+ * that compose gives; those of all contexts of an engine. Each stack is looked for once. What no active service uses
+ * counts where no stack with a longer name is recorded, whose it would be, too: nothing of it has to be there.
  */
 export function namesDefinedIn(
   ledger: Pick<Ledger, "current" | "open" | "owners">,
@@ -118,10 +119,16 @@ export function namesDefinedIn(
 ): (kind: "networks" | "volumes", stack: string) => ReadonlySet<string> {
   const find = (kind: "networks" | "volumes", name: string) => {
     const contexts = [here, ...ledger.owners.contextsBeside({ context: here, name })];
+    const isRecorded = (stack: string) =>
+      contexts.some((context) => ledger.current({ context, name: stack }) !== undefined);
+    const isFree = (given: string) =>
+      !stacksIn(given, "_").some((stack) => stack.startsWith(`${name}_`) && isRecorded(stack));
     const own = contexts.flatMap((context) => {
       const current = ledger.current({ context, name });
       const release = current && openedOf(ledger, current);
-      return release ? allResourcesOf(release, kind).filter(({ external }) => !external) : [];
+      if (release === undefined) return [];
+      const unused = resourcesOf(release.unused ?? {}, kind).filter((each) => isFree(each.name));
+      return [...resourcesOf(release.model, kind), ...unused].filter(({ external }) => !external);
     });
     return new Set(own.map((each) => each.name).filter((each) => each.startsWith(`${name}_`)));
   };

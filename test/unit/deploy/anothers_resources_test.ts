@@ -224,7 +224,8 @@ describe("requireOwnNetworks()", () => {
               ...{ id: "1", name: each, driver: "bridge", labels: made },
             }))),
         },
-        definedBy: (_, of) => new Set(of === "wiki_a" ? ["wiki_a_front_end"] : []),
+        definedBy: (_, of) =>
+          new Set(of === "wiki_a" ? ["wiki_a_front_end"] : of === "shop" ? ["shop_a_own"] : []),
         isSeparate: (of) => of === "apart",
         ownersOf: (of) => {
           const source = owners[of];
@@ -263,6 +264,16 @@ describe("requireOwnNetworks()", () => {
     await join({}, { ...network, external: true }, theirs, [], false);
     await join({}, { name: "wiki_a_other" }, theirs, [], false);
     await join(labels("wiki_a", THEIRS), network, theirs);
+  });
+
+  it("refuses to make one by the name that a stack with a longer name may give, unless it had it before", async () => {
+    const theirs = { shop_a: THEIRS };
+    const message = /^networks.default: network shop_a_front is stack shop_a's/;
+    const front = { name: "shop_a_front" };
+    await assert.rejects(join({}, front, theirs, [], false), { code: "conflict", message });
+    await join({}, front, { shop_a: OURS }, [], false);
+    await join({}, front, {}, [], false);
+    await join({}, { name: "shop_a_own" }, theirs, [], false);
   });
 
   it("lets the stack's own be, its source's, and what authors name or call external", async () => {

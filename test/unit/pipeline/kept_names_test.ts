@@ -55,7 +55,9 @@ describe("keptNames()", () => {
 
   it("keeps what only services of inactive profiles have, and gives no other stack its name", async () => {
     const ledger = ledgerOf(["shop", {}]);
-    const unused = { volumes: { a: OWN, b: EXTERNAL, c: { name: "one_c" } } };
+    const unused = {
+      volumes: { a: OWN, b: EXTERNAL, c: { name: "one_c" }, d: { name: "one_d_e" } },
+    };
     const release = { ...releaseOf(stackKey("", "one"), "b".repeat(40)), unused };
     ledger.deployed(ledger.beginDeploy(release), {}, "");
     const why = await keptNames(ledger, SHOP);
@@ -63,7 +65,10 @@ describe("keptNames()", () => {
     assert.deepEqual(told, ["stack one defines it", "stack one calls it external"]);
     const own = await keptNames(ledger, release.key);
     assert.match(own({ ...EXTERNAL, labels: {} }, "volume") ?? "", /^release 1 calls it external/);
-    assert.deepEqual([...namesDefinedIn(ledger, SHOP)("volumes", "one")], ["one_c"]);
+    const defined = () => [...namesDefinedIn(ledger, SHOP)("volumes", "one")];
+    assert.deepEqual(defined(), ["one_c", "one_d_e"]);
+    ledger.deployed(ledger.beginDeploy(releaseOf(stackKey("", "one_d"), "c".repeat(40))), {}, "");
+    assert.deepEqual(defined(), ["one_c"]);
   });
 
   it("keeps volumes that other stacks of the context name, and no networks", async () => {
