@@ -90,6 +90,8 @@ export async function planSource(
   const isThere = (each: ExpandedDeployment) => parts.ledger.current(keyOf(each)) !== undefined;
   const deployed = removals.length > 0 || deployments.some((each) => goes(each) && isThere(each));
   for (const each of deployed ? releases : []) {
+    // What is being changed may end in any way: it counts as it is.
+    if (parts.ledger.isUnderWay(each.key)) continue;
     parts.ledger.deployed(parts.ledger.beginDeploy(each), {}, "");
   }
   const isDeployed = deployedBy(wanted);

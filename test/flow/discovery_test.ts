@@ -324,6 +324,42 @@ describe("auto-discovery", () => {
       assert.deepEqual(await running(world, "a", "b"), ["b"]);
     }));
 
+  it("the data of one with destroy: true that has to wait for another one is deleted once it is deployed", () =>
+    inWorld("fake", async (world) => {
+      const policy = { enabled: true, delete: true };
+      const file = composeFile({ web: service({ volumes: ["own:/own"] }) }, {
+        volumes: { own: {} },
+      });
+      const first = {
+        [`${directory(world, "a")}/compose.yaml`]: file,
+        [`${directory(world, "b")}/compose.yaml`]: app(),
+      };
+      await commit(world, first, policy);
+      await pollTo(world, "succeeded");
+      await commandTo(world, 0, ["hold", `${world.stack}-b`]);
+      await commit(world, {
+        [`${directory(world, "a")}/${CONFIG}`]: "destroy: true\n",
+        [`${directory(world, "b")}/compose.yaml`]: app("2"),
+      }, policy);
+      const run = JSON.stringify(await pollTo(world, "failed"));
+      const waits =
+        "its data and images stay for now: not deployed as this commit has it, and may go " +
+        `on with them: ${world.stack}-b`;
+      assert.ok(run.includes(waits), run);
+      const volume = `${world.stack}-a_own`;
+      const isThere = async () =>
+        (await world.engine.findVolumes([volume], new AbortController().signal)).length > 0;
+      assert.ok(await isThere());
+      assert.deepEqual(await running(world, "a", "b"), ["b"]);
+      const { out } = await commandTo(world, 0, ["status", `${world.stack}-a`]);
+      assert.match(out.replaceAll(/\s+/g, " "), /failed .*its data and images stay for now/);
+      await commandTo(world, 0, ["resume", `${world.stack}-b`]);
+      await commandTo(world, 0, ["apply", world.repository.url]);
+      assert.ok(!await isThere());
+      const { out: plan } = await commandTo(world, 0, ["plan", world.repository.url]);
+      assert.match(plan, /there is nothing to destroy/);
+    }));
+
   it("the data of a removed one stays where another one is not deployed as the commit has it", () =>
     inWorld("fake", async (world) => {
       const policy = { enabled: true, delete: true, remove_volumes: true };

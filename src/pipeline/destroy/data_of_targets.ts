@@ -2,12 +2,13 @@ import { formatStackKey, type TargetListener } from "../../model/mod.ts";
 import type { DataFacts } from "../../plan/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
-import { discoveryOwner, type ExpandedDeployment } from "../expand_deployments.ts";
+import { discoveryOwner, type ExpandedDeployment, keyOf } from "../expand_deployments.ts";
 import type { OpenedSource } from "../open_source.ts";
 import type { PipelineParts } from "../parts.ts";
-import { deletedAfter, deployedListener } from "./left_data.ts";
+import { removalWish } from "./failed_removal.ts";
+import { deletedAfter, deployedListener, isReleaseOf } from "./left_data.ts";
 import { successorsOf } from "./obsolete_removal.ts";
-import { wantedOf } from "./plan_obsolete.ts";
+import { lookedAt, wantedOf } from "./plan_obsolete.ts";
 
 /** Data of targets with `destroy`, which waits for the targets beside them: these may go on with it. */
 export interface DataOfTargets {
@@ -23,17 +24,23 @@ export interface DataOfTargets {
  */
 export async function withDataOfTargets(
   parts: PipelineParts,
-  { opened: { configuration, request }, listeners }: {
-    readonly opened: Pick<OpenedSource, "configuration" | "request">;
+  { opened, listeners }: {
+    readonly opened: OpenedSource;
     readonly listeners: readonly TargetListener[];
   },
   deployments: readonly ExpandedDeployment[],
   work: (data: DataOfTargets, listeners: readonly TargetListener[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const wanted = wantedOf(deployments);
+  const { configuration, request } = opened;
+  // Another run may be at one of those that the configuration names, or this one be for a few alone.
+  const wanted = wantedOf(opened.expansion.deployments);
+  const here = new Set(deployments.map((each) => formatStackKey(keyOf(each))));
   const deployed = new Set<string>();
-  const isDeployed = (key: Target["key"]) => deployed.has(formatStackKey(key));
+  const isDeployed = (key: Target["key"]) =>
+    here.has(formatStackKey(key))
+      ? deployed.has(formatStackKey(key))
+      : isReleaseOf(parts, key, lookedAt(opened));
   await deletedAfter(parts, isDeployed, async (left) => {
     const factsOf: DataOfTargets["factsOf"] = ({ key, deployment: { destroy } }) => ({
       removeVolumes: destroy.removeVolumes,
@@ -44,13 +51,15 @@ export async function withDataOfTargets(
       fresh: [],
       isPart: false,
     });
-    const leave: DataOfTargets["leave"] = ({ key, revision, deployment }, facts, teller) => {
+    const leave: DataOfTargets["leave"] = (target, facts, teller) => {
+      const { key, revision, deployment } = target;
       const owner = discoveryOwner(configuration, request);
       const directory = deployment.workingDir;
       const stack = { key, owner, repository: revision.source.name, directory };
       const looked = [configuration];
       const since = parts.ledger.mark(key);
-      left({ stack, facts, teller, configuration, looked, since, done: "destroyed" });
+      const attempted = { ...target, wish: removalWish(target) };
+      left({ stack, facts, teller, configuration, looked, since, attempted, done: "destroyed" });
     };
     await work({ factsOf, leave }, [...listeners, deployedListener(deployed)]);
   }, signal);

@@ -1,6 +1,8 @@
 import { dataText, type RemovedData } from "../../deploy/mod.ts";
 import {
   type DiscoveredStack,
+  errors,
+  fewOf,
   formatStackKey,
   ownerFrom,
   type Plan,
@@ -12,8 +14,10 @@ import { afterTurns, type DataFacts, decideData } from "../../plan/mod.ts";
 import { otherOwner, recordedOwner } from "../../record/mod.ts";
 import { allInTurns, deploying } from "../../system/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
+import { remembering } from "../decide/remembering.ts";
 import { destroyTarget } from "../destroy_target.ts";
 import { partsFor, type PipelineParts } from "../parts.ts";
+import { type AttemptedRemoval, removalAgain } from "./failed_removal.ts";
 import { overtakenBy } from "./is_newer.ts";
 
 /** A stack that was removed but for its data and images, which go after the other stacks of the run were deployed. */
@@ -31,6 +35,8 @@ export interface LeftData {
   readonly looked: readonly Revision[];
   /** The ledger's mark of the stack once it was removed. */
   readonly since: string;
+  /** The attempt of a configuration that names it with `destroy`: where its data has to wait, it is tried again. */
+  readonly attempted?: AttemptedRemoval;
 }
 
 /**
@@ -45,39 +51,53 @@ export async function deleteLeftData(
   signal: AbortSignal,
 ): Promise<void> {
   await allInTurns(left, async (each) => {
-    const { stack, stack: { key }, configuration, done, teller } = each;
+    const { stack: { key }, configuration, done, teller, attempted } = each;
+    const work = () => deleteData(parts, each, isDeployed, signal);
     try {
-      const data = await deleteData(parts, each, isDeployed, signal);
+      const data = attempted === undefined
+        ? await work()
+        : await remembering(parts, key, attempted.wish, work, signal);
+      forgetLeft(parts, key);
       const message = `${done}${dataText("deleted", data)}`;
       teller.tell({ kind: "ended", end: { status: "succeeded", message } });
     } catch (thrown) {
-      // What is remembered again is removed with its data by the next run that does not want it.
+      // What stays noted is deleted by the next run that does not want it.
       const other = otherOwner(recordedOwner(parts.ledger, key), ownerFrom(configuration));
-      const isForgotten = parts.ledger.discovered.get(key) === undefined;
-      if (other === undefined && isForgotten) {
-        parts.ledger.discovered.set({ ...stack, isLeft: true });
-      }
-      teller.fail(
-        `deleting the data of ${key.name}, whose containers were removed`,
-        thrown,
-        signal,
-      );
+      if (other !== undefined) forgetLeft(parts, key);
+      const doing = `deleting the data of ${key.name}, whose containers were removed`;
+      const again = attempted === undefined ? {} : removalAgain(parts, key, attempted);
+      teller.fail(doing, thrown, signal, again);
     }
   });
 }
 
+/** Forgets that a stack has left data, unless it came back meanwhile. */
+function forgetLeft({ ledger: { discovered } }: Pick<PipelineParts, "ledger">, key: StackKey) {
+  if (discovered.get(key)?.isLeft === true) discovered.remove(key);
+}
+
 async function deleteData(
   anyParts: PipelineParts,
-  { stack: found, isUnnamed = false, facts, configuration, since, looked }: LeftData,
+  { stack: found, isUnnamed = false, facts, configuration, since, looked, attempted }: LeftData,
   isDeployed: (key: StackKey) => boolean,
   signal: AbortSignal,
 ): Promise<RemovedData> {
   const { key } = found;
   const now = afterTurns(facts, isDeployed);
-  const keeps = (why: string) => ({ deleted: [], kept: decideData(now, why).kept });
+  const keeps = (why: string) => {
+    if (attempted !== undefined) {
+      throw errors.deploy_failed(`its data and images stay for now: ${why}; tried again later`);
+    }
+    return { deleted: [], kept: decideData(now, why).kept };
+  };
   if (signal.aborted) return keeps("the run ended before the other stacks were deployed");
   const { what, kept } = decideData(now);
-  if (!what.removeVolumes && !what.removeImages) return { deleted: [], kept };
+  if (!what.removeVolumes && !what.removeImages) {
+    if (attempted === undefined) return { deleted: [], kept };
+    const undone = now.successors.filter((each) => each.isDeployed === false);
+    const names = fewOf(undone.map((each) => each.key.name));
+    return keeps(`not deployed as this commit has it, and may go on with them: ${names}`);
+  }
   const decided = { by: ownerFrom(configuration), found, what, since, isLeft: true, isUnnamed };
   const parts = await partsFor(anyParts, key, signal);
   const work = async () => {
@@ -104,7 +124,12 @@ export async function deletedAfter(
   signal: AbortSignal,
 ): Promise<void> {
   const left: LeftData[] = [];
-  await work((each) => void left.push(each))
+  const note = (each: LeftData) => {
+    // Noted before anything is waited for: this process may be killed, and the containers tell no more.
+    parts.ledger.discovered.set({ ...each.stack, isLeft: true });
+    left.push(each);
+  };
+  await work(note)
     .finally(() => deleteLeftData(parts, left, isDeployed, signal));
 }
 
