@@ -16,6 +16,7 @@ import {
   heldAnyway,
   isDestroyOvertaken,
   isStrangers,
+  keepDeferred,
   keyOf,
   learnedOfAll,
   leave,
@@ -167,8 +168,7 @@ async function deployNamed(
     const asked = { ...opened, only, leaves, deploy };
     const removals = await removeObsolete(parts, asked, listeners, signal);
     const named = [...deployments.map(keyOf), ...removals, ...led];
-    const isWhole = failures.length + opened.expansion.left.length === 0;
-    if (isWhole && !only) parts.ledger.deferred.keepOnly(run.request, named);
+    if (!only) keepDeferred(parts, opened, named);
   } else await deploy();
   if (opened.away !== undefined) throw opened.away;
 }

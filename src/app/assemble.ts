@@ -21,6 +21,7 @@ import type { Settings } from "../settings/mod.ts";
 import {
   createUrlRewriter,
   type MirrorStore,
+  NewestCommits,
   reachedAs,
   type Source,
   sourceByKind,
@@ -228,9 +229,11 @@ function parts(
   });
   const digest = (text: string) => made.key.digest(text);
   const source = sourceByKind({ git: made.source });
+  const newest = new NewestCommits();
   return {
     ...made,
-    source: plainSource(source, sops),
+    source: newest.noting(plainSource(source, sops)),
+    newest,
     encrypted: createEncryptedFiles({ source, sops, files, digest }),
     rendered: new RenderedModels(),
     imagesAhead: new Map(),

@@ -27,7 +27,7 @@ export * from "./reconcile.ts";
 export * from "./recover.ts";
 export * from "./recreate.ts";
 export { withDataOfTargets } from "./destroy/data_of_targets.ts";
-export { noteUnnamed } from "./destroy/plan_obsolete.ts";
+export { keepDeferred, noteUnnamed } from "./destroy/plan_obsolete.ts";
 export * from "./remove_obsolete.ts";
 export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";

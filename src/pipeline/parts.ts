@@ -19,6 +19,7 @@ import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { RunEnd } from "../record/run_store.ts";
 import type { Hosts, PrepareOptions, PrepareParts } from "../prepare/mod.ts";
 import type { SyncWindows } from "../plan/mod.ts";
+import type { NewestCommits } from "../source/mod.ts";
 import type {
   Commands,
   FairLimiter,
@@ -64,6 +65,8 @@ export interface PipelineParts extends PrepareParts {
   /** The hosts of all contexts; that of the default context is open already. */
   readonly hosts: Hosts;
   readonly ledger: Ledger;
+  /** What commits runs have looked at: one that waited may be late by then. */
+  readonly newest: NewestCommits;
   readonly key: InstanceKey;
   readonly commands: Commands;
   /** Those who are told what becomes of targets, besides the record of the run. */

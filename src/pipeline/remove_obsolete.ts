@@ -42,7 +42,12 @@ export function noteDiscovered(
   const own = { key, owner, repository: revision.source.name, directory: deployment.workingDir };
   const stack = target.discovered ?? (request.deployments.length === 0 ? own : undefined);
   if (stack === undefined) parts.ledger.discovered.remove(key);
-  else parts.ledger.discovered.set(stack);
+  else {
+    // A run of a newer commit may have found it unnamed since this one began with it.
+    const isLate = parts.newest.overtaken([configuration, revision]).length > 0;
+    const fresh = isLate ? parts.ledger.discovered.get(key)?.fresh : undefined;
+    parts.ledger.discovered.set({ ...stack, ...(fresh && { fresh }) });
+  }
 }
 
 /**

@@ -17,6 +17,7 @@ export { parseReference } from "./git/reference.ts";
 export { parseRepositoryUrl, type RepositoryScheme } from "./git/repository_url.ts";
 export * from "./source.ts";
 export { lendingSource } from "./lending_source.ts";
+export { NewestCommits } from "./newest_commits.ts";
 export { tooLargeFile } from "./too_large_file.ts";
 export { sourceByKind } from "./source_by_kind.ts";
 export type { TreeStore } from "./trees/tree_store.ts";

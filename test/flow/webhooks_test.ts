@@ -149,7 +149,7 @@ describe("a webhook", () => {
         other.fail(intent, "failed", "given up");
         const { run } = await asked;
         assert.equal(run.status, "failed", JSON.stringify(run));
-        assert.match(JSON.stringify(run), /it is removed when its source tells/);
+        assert.match(JSON.stringify(run), /it is changed when its source tells/);
         assert.ok(run.deployments?.[0]?.retry_at !== undefined, JSON.stringify(run));
       });
       assert.equal(await value(world), "1");

@@ -47,6 +47,8 @@ const CACHES: Readonly<Record<string, Held>> = {
   "source/git/smart_http.ts": { items: 10_000, bytes: 2 * 4096 },
   // Bytes, of all repositories together: one of directories and one of listings.
   "source/git/tree_cache.ts": { items: 1, bytes: 64 * MIB, caches: 2 },
+  // A digest and an id.
+  "source/newest_commits.ts": { items: 10_000, bytes: 300 },
   // Names of two sources.
   "source/git_source.ts": { items: 500, bytes: 2 * 4096 },
   // Paths of a submodule, as deep as they nest, and its URL.

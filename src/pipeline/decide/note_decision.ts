@@ -14,12 +14,19 @@ interface Decided {
   readonly pushed?: SourceRequest | undefined;
 }
 
-/** Records what a decision means for discovery, deferral, ownership and reconciliation. */
+/**
+ * Records what a decision means for discovery, deferral, ownership and reconciliation: nothing, where it is left to
+ * the run of a newer commit, which may have recorded something.
+ */
 export function noteDecision(
   parts: PipelineParts,
   { target, request, pushed = request }: Decided,
   decision: Decision,
 ): void {
+  const { configuration, revision } = target;
+  const isLeft = decision.kind === "skip" && decision.plan.reason === "superseded" &&
+    parts.newest.overtaken([configuration, revision]).length > 0;
+  if (isLeft) return;
   const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
   noteDiscovered(parts, { target, request }, decision);
   if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);

@@ -31,8 +31,8 @@ export async function isNewer(
 }
 
 /**
- * Why a removal is left to another run: a newer commit than those `looked` at came while this one waited for
- * others. Throws what asking the sources throws: a removal of which nobody can tell fails, and is tried again.
+ * Why a change is left to another run: a newer commit than those `looked` at came while this one waited for
+ * others. Throws what asking the sources throws: a change of which nobody can tell fails, and is tried again.
  */
 export async function overtakenBy(
   { source, options: { cloneDepth: depth } }: Pick<PipelineParts, "source" | "options">,
@@ -51,7 +51,7 @@ export async function overtakenBy(
     } catch (error) {
       signal.throwIfAborted();
       const { code, message } = toStackwrightError(error, `asking ${location.name}`);
-      const why = `it is removed when its source tells that nothing newer wants it: ${message}`;
+      const why = `it is changed when its source tells that no newer commit came: ${message}`;
       throw new StackwrightError(code, why, { cause: error });
     }
   }

@@ -148,6 +148,20 @@ export function noteUnnamed(
   return { discovered: stacks.filter(({ policy }) => policy !== undefined), unnamed: noted };
 }
 
+/**
+ * Forgets what waits for sync windows of stacks that a source names no longer, where all of it could be read and no
+ * other run has found a newer commit meanwhile, which may name more.
+ */
+export function keepDeferred(
+  { ledger, newest }: Pick<PipelineParts, "ledger" | "newest">,
+  run: ObsoleteRun,
+  named: readonly StackKey[],
+): void {
+  const { failures, left } = run.expansion;
+  const unknown = failures.length + left.length + newest.overtaken(lookedAt(run)).length;
+  if (unknown === 0) ledger.deferred.keepOnly(run.request, named);
+}
+
 /** The stacks that deployments are to make, and not to destroy. */
 export function wantedOf(deployments: readonly ExpandedDeployment[]): StackKey[] {
   return deployments.filter((each) => !each.declared.deployment.destroy.enabled).map(keyOf);

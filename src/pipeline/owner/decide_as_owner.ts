@@ -1,6 +1,7 @@
 import type { Target } from "../../prepare/mod.ts";
 import { decideTarget } from "../decide_target.ts";
-import type { Decision } from "../decision.ts";
+import { type Decision, waiting } from "../decision.ts";
+import { overtakenBy } from "../destroy/is_newer.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isStrangers } from "../stack_owner.ts";
 import { clearHandOver } from "./clear_hand_over.ts";
@@ -8,6 +9,9 @@ import { clearHandOver } from "./clear_hand_over.ts";
 /**
  * Decides about a target as {@link decideTarget} does. What a former owner of its stack has left ends first,
  * whatever is decided then: a hold, a closed window or an image that fails is no reason to let it go on.
+ *
+ * Nothing is decided by a commit instead of which another run has found a newer one while this one waited, for a
+ * lock, a removal or another repository's host: that would undo what the newer commit or a person did meanwhile.
  */
 export async function decideAsOwner(
   parts: PipelineParts,
@@ -16,7 +20,10 @@ export async function decideAsOwner(
 ): Promise<Decision> {
   // Whose the stack is depends on what the engine says that it is.
   await parts.host.info(signal);
-  const { key } = target;
+  const { key, configuration, revision } = target;
+  const late = parts.newest.overtaken([configuration, revision]);
+  const newer = await overtakenBy(parts, late, signal);
+  if (newer !== undefined) return waiting(newer);
   const isLeft = parts.ledger.owners.toClear(key) > 0 && !isStrangers(parts, target);
   const clears = isLeft && await clearHandOver(parts, key, signal);
   // Without the glance that the run's stacks share: it may have been before that.

@@ -32,6 +32,7 @@ import {
   systemFiles,
 } from "../../../src/system/mod.ts";
 import { createExternalSecrets } from "../../../src/secrets/mod.ts";
+import { NewestCommits } from "../../../src/source/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
@@ -150,6 +151,7 @@ function createShop(directory: string) {
     commands: { run: unused, start: unused },
     windows: createSyncWindows([]),
     mentioned: new Set(),
+    newest: new NewestCommits(),
     preparing: createLimiter(1),
     shares: new Shares(clock, 1),
     deploying: createLimiter(1),

@@ -35,7 +35,7 @@ describe("overtakenBy()", () => {
   }
 
   it("throws where a source does not answer, which keeps what is to be removed", async () => {
-    const message = /^it is removed when its source tells .*: stacks does not answer$/;
+    const message = /^it is changed when its source tells .*: stacks does not answer$/;
     await assert.rejects(ask({ apps: same.apps }), { code: "repository_unreachable", message });
   });
 });
