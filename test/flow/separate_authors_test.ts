@@ -87,6 +87,29 @@ describe("stacks of one configuration that have authors of their own", () => {
       await pollTo(world, "succeeded");
     }));
 
+  it("have nothing to do with each other's names: a renamed one's data stays where another had its name", () =>
+    withAuthors(async (world, { one, two, name, configure }) => {
+      const discover = (repository: FakeRepository) => ({
+        ...discovery(repository),
+        auto_discovery: { enabled: true, delete: true, remove_volumes: true },
+      });
+      const files = (which: string) => ({ [`apps/${name(which)}/compose.yaml`]: withVolume() });
+      await one.commit({ ...files("x"), ...files("o") });
+      await two.commit(files("theirs"));
+      await configure(discover(one), discover(two));
+      await pollTo(world, "succeeded");
+      await two.commit(files("x"));
+      await pollTo(world, "failed");
+      await one.remove([`apps/${name("x")}`]);
+      await one.commit(files("y"));
+      await pollTo(world, "failed");
+      await two.remove([`apps/${name("x")}`]);
+      await pollTo(world, "succeeded");
+      assert.equal((await world.containers(name("x"))).length, 0);
+      const volumes = (await world.engine.listVolumes({}, never)).map((each) => each.name);
+      assert.ok(volumes.includes(`${name("x")}_data`), volumes.join());
+    }));
+
   it("share no volume and no network by two contexts of one engine", () =>
     withAuthors(async (world, { one, two, name, configure }) => {
       writeContext(world.env["DOCKER_CONFIG"] ?? "", "alias", {

@@ -17,6 +17,7 @@ import { allInTurns } from "../../system/mod.ts";
 import {
   discoveryOwner,
   type ExpandedDeployment,
+  type Expansion,
   keyOf,
   namedIn,
   removalPolicy,
@@ -121,7 +122,8 @@ const MOST_FRESH = 3;
 /**
  * Finds the stacks that an earlier run named and this one does not, and notes which of its stacks were never deployed
  * until now. One may be what a removed one was renamed to, also where the removal comes in a later run: as the second
- * of a mass removal, after a hold, or when the rest of the configuration can be read again.
+ * of a mass removal, after a hold, when the rest of the configuration can be read again, or when another repository,
+ * which may not have it, has no directory of its name any more.
  */
 export function noteUnnamed(
   parts: Pick<PipelineParts, "ledger">,
@@ -131,13 +133,17 @@ export function noteUnnamed(
   readonly unnamed: readonly DiscoveredStack[];
 } {
   const { ledger } = parts;
-  const names = new Set(namedIn(expansion).map(formatStackKey));
+  const names = namesIn(expansion, configuration);
   const stacks = ledger.discovered.of(discoveryOwner(configuration, request));
-  const unnamed = stacks.filter(({ key }) => !names.has(formatStackKey(key)));
-  const never = unnamed.length === 0
-    ? []
-    : wantedOf(expansion.deployments).filter((key) => isNew(parts, key));
-  const noted = unnamed.map((stack) => {
+  const isGone = ({ key, repository }: DiscoveredStack) => {
+    const by = names.get(formatStackKey(key));
+    return by?.has(repository) !== true && by?.has(configuration.source.name) !== true;
+  };
+  const never = stacks.some(isGone)
+    ? wantedOf(expansion.deployments).filter((key) => isNew(parts, key))
+    : [];
+  const noted = stacks.map((stack) => {
+    if (!isGone(stack)) return stack;
     const near = stack.fresh?.length ? [] : ledger.owners.near(stack.key, never);
     // None is noted, too: what is named again after it was unnamed is new then.
     if (near.length === 0 && stack.fresh !== undefined) return stack;
@@ -145,7 +151,26 @@ export function noteUnnamed(
     ledger.discovered.set(withFresh);
     return withFresh;
   });
-  return { discovered: stacks.filter(({ policy }) => policy !== undefined), unnamed: noted };
+  return {
+    discovered: stacks.filter(({ policy }) => policy !== undefined),
+    unnamed: noted.filter(({ key }) => !names.has(formatStackKey(key))),
+  };
+}
+
+/**
+ * The names of a run's stacks, each with the repositories that have them; what a configuration writes down, its own
+ * one has.
+ */
+function namesIn(
+  { deployments, failures }: Expansion,
+  { source }: Revision,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const names = new Map<string, Set<string>>();
+  const note = (key: StackKey, repository = source.name) =>
+    names.getOrInsertComputed(formatStackKey(key), () => new Set()).add(repository);
+  for (const each of deployments) note(keyOf(each), each.found?.revision.source.name);
+  for (const { key, revision } of failures) note(key, revision.source.name);
+  return names;
 }
 
 /**
