@@ -135,15 +135,14 @@ export function noteUnnamed(
   const { ledger } = parts;
   const names = namesIn(expansion, configuration);
   const stacks = ledger.discovered.of(discoveryOwner(configuration, request));
-  const isGone = ({ key, repository }: DiscoveredStack) => {
+  const unnamed = stacks.filter(({ key, repository }) => {
     const by = names.get(formatStackKey(key));
     return by?.has(repository) !== true && by?.has(configuration.source.name) !== true;
-  };
-  const never = stacks.some(isGone)
-    ? wantedOf(expansion.deployments).filter((key) => isNew(parts, key))
-    : [];
-  const noted = stacks.map((stack) => {
-    if (!isGone(stack)) return stack;
+  });
+  const never = unnamed.length === 0
+    ? []
+    : wantedOf(expansion.deployments).filter((key) => isNew(parts, key));
+  const noted = unnamed.map((stack) => {
     const near = stack.fresh?.length ? [] : ledger.owners.near(stack.key, never);
     // None is noted, too: what is named again after it was unnamed is new then.
     if (near.length === 0 && stack.fresh !== undefined) return stack;
