@@ -37,7 +37,8 @@ import {
   type RequestOfRound,
   resolveOther,
 } from "./resolve_revision.ts";
-import { otherBranch, requestsOf } from "./owner/other_branch.ts";
+import { once } from "./owner/claim.ts";
+import { otherBranch, otherTargets, requestsOf } from "./owner/other_branch.ts";
 import { besidePolls, heldByPoll, otherPollsOf } from "./owner/other_polls.ts";
 import { readDeployments } from "./source/read_deployments.ts";
 import { type Target, triedOnce } from "../prepare/mod.ts";
@@ -73,7 +74,7 @@ export interface OpenedSource extends SourceRun {
   readonly otherBranch: (key: StackKey) => Promise<string | undefined>;
   /** The polls beside this one of its repository and reference, each of which discovers for itself. */
   readonly besidePolls: readonly SourceRequest[];
-  /** Whether one of these names a stack, or cannot be read. */
+  /** Whether one of these, or another target of the source, names a stack, or cannot be read. */
   readonly isNamedBeside: (key: StackKey) => Promise<boolean>;
   /** Tells whether the reference of the webhook behind the run passes a filter. */
   readonly passes: (filter: string) => Promise<boolean>;
@@ -164,10 +165,11 @@ function heldByOthers(
     return named === undefined || named.includes(formatStackKey(key));
   };
   const beside = besidePolls(polled, request);
+  const targets = once(() => otherTargets(parts.ledger, configuration, [request, ...beside]));
   return {
     besidePolls: beside,
     isNamedBeside: async (key) => {
-      for (const other of beside) if (await names(other, key)) return true;
+      for (const other of [...beside, ...targets()]) if (await names(other, key)) return true;
       return false;
     },
     heldByOther: async ({ declared }) => {

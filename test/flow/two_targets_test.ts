@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { command, commandTo } from "./commands.ts";
-import { composeFile, service } from "./compose_text.ts";
-import { ids, inWorld, label } from "./steps.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
+import { ids, inWorld, label, pollTo } from "./steps.ts";
 import type { RunBody, World } from "./world.ts";
 
 /** Files of two targets that name a stack each, whose service says which one it is of. */
@@ -157,4 +157,38 @@ describe("a stack whose poll is taken out of POLL_CONFIG", () => {
         assert.equal(await said(), false);
       }));
   }
+});
+
+describe("two targets of one repository that nothing polls", () => {
+  it("hand a discovered stack over with its data, also where the one that had it comes first", () =>
+    inWorld("fake", async (world) => {
+      const auto_discovery = { enabled: true, delete: true, remove_volumes: true };
+      const of = (place: string, ...names: string[]) => {
+        const web = service({ volumes: ["data:/data"] });
+        const compose = composeFile({ web }, { volumes: { data: {} } });
+        return Object.fromEntries(
+          names.map((name) => [`${place}/${world.stack}-${name}/compose.yaml`, compose]),
+        );
+      };
+      await world.repository.commit({
+        ".stackwright.one.yaml": configFile({ working_dir: "one", auto_discovery }),
+        ".stackwright.two.yaml": configFile({ working_dir: "two", auto_discovery }),
+        ...of("one", "a", "b"),
+        ...of("two", "c"),
+      });
+      for (const target of ["one", "two"]) await pollTo(world, "succeeded", { target });
+      const there = await ids(world, `${world.stack}-a`);
+      await world.repository.remove([`one/${world.stack}-a`]);
+      await world.repository.commit(of("two", "a"));
+      await pollTo(world, "skipped", { target: "one" });
+      assert.deepEqual(await ids(world, `${world.stack}-a`), there);
+      await world.poll({ target: "two" });
+      await pollTo(world, "skipped", { target: "one" });
+      const volumes = await world.engine.listVolumes({}, new AbortController().signal);
+      assert.ok(volumes.some(({ name }) => name === `${world.stack}-a_data`));
+      // It is the other one's now, whose removal it is.
+      await world.repository.remove([`two/${world.stack}-a`]);
+      await pollTo(world, "succeeded", { target: "two" });
+      assert.deepEqual(await ids(world, `${world.stack}-a`), {});
+    }));
 });

@@ -222,7 +222,7 @@ async function unlessKept(
   const because = waiting ??
     await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
     whyElsewhere(parts.ledger, key) ??
-    (await isNamedBeside(key) ? "another poll of its repository names it" : undefined);
+    (await isNamedBeside(key) ? "another target, or poll, of its repository names it" : undefined);
   return because === undefined
     ? { ...verdict, movedTo }
     : { kind: "keep", stack, because, isSure: true };

@@ -1,5 +1,6 @@
 import {
   isSameOwner,
+  type Revision,
   type SourceRequest,
   type StackKey,
   type StackOwner,
@@ -54,4 +55,23 @@ export function requestsOf(
   );
   const hasFile = own.some((each) => each.withFiles ?? each.deployments.length === 0);
   return hasFile ? own : [...own, { ...pushed, reference: branch, deployments: [] }];
+}
+
+/**
+ * The requests by which the files of a configuration's other targets are read, of which the ledger has stacks: those
+ * that only webhooks or persons bring. Without the targets of the requests that are `known`.
+ */
+export function otherTargets(
+  ledger: Pick<Ledger, "deployedStacks">,
+  { source, reference }: Revision,
+  known: readonly [SourceRequest, ...SourceRequest[]],
+): SourceRequest[] {
+  const { withFiles: _withFiles, ...file } = { ...known[0], deployments: [] };
+  const places = ledger.deployedStacks().map(({ place }) => place);
+  const targets = new Set(
+    places.filter((each) => each.repository === source.name && each.reference === reference)
+      .map(({ target }) => target),
+  );
+  for (const { target } of known) targets.delete(target);
+  return [...targets].map((target) => ({ ...file, target }));
 }

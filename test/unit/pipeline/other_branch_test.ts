@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type SourceRequest, stackKey } from "../../../src/model/mod.ts";
-import { requestsOf, stacksLed } from "../../../src/pipeline/owner/other_branch.ts";
+import { otherTargets, requestsOf, stacksLed } from "../../../src/pipeline/owner/other_branch.ts";
 import type { Ledger } from "../../../src/record/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
@@ -76,4 +76,26 @@ describe("the stacks that other branches' files deploy from a pushed one", () =>
     assert.deepEqual(of(file, inline), [file, inline]);
     assert.deepEqual(of(inline), [inline, request(MAIN)]);
   });
+});
+
+describe("the other targets of a configuration", () => {
+  const revision = releaseOf(stackKey("", "shop"), "1").revision;
+  const at = (reference: string) => ({
+    ...revision,
+    source: { ...revision.source, name: SOURCE },
+    reference,
+  });
+  const ask = (ledger: Ledger, reference: string, ...known: SourceRequest[]) =>
+    otherTargets(ledger, at(reference), [request("main"), ...known]).map(({ target }) => target);
+  const nas = deployed(MAIN, { file: MAIN }, "nas");
+  const rows: readonly [string, string[], string[]][] = [
+    ["has a stack of the reference", ask(nas, MAIN), ["nas"]],
+    ["has one of another reference", ask(nas, DEV), []],
+    ["is polled", ask(nas, MAIN, request("main", { target: "nas" })), []],
+    ["is the own one", ask(deployed(MAIN, { file: MAIN }), MAIN), []],
+  ];
+  for (const [name, found, expected] of rows) {
+    it(`are ${expected.length === 0 ? "none" : "asked"} where one ${name}`, () =>
+      assert.deepEqual(found, expected));
+  }
 });
