@@ -1,6 +1,6 @@
 import type { ObservedContainer, Release, ReleaseService } from "../model/mod.ts";
 import { claimsOf, rangesOf } from "./claims.ts";
-import { clashingPlaces, takenPlaces } from "./clashing.ts";
+import { type Claims, clashingPlaces, takenPlaces } from "./clashing.ts";
 
 /** A claim of a service to something that only one stack of an engine can have, for comparing releases. */
 export interface StackClaim {
@@ -22,23 +22,29 @@ export interface StackClaim {
  * A service without containers claims names alone. So does a job or another one that ends, which has its
  * port only while it runs, but needs one that nobody else claims. Of a range all ports count: the engine chooses
  * one that is free for a moment. A service without containers, or whose profile is not active, keeps only names
- * that others choose from being what compose gives it later. A stack of a swarm has none: its swarm refuses a
- * clash itself. There may be tens of thousands.
+ * that others choose from being what compose gives it later. A stack of a swarm has ports alone, against stacks
+ * that are containers: its swarm looks after those of its own services. There may be tens of thousands.
  */
 export function* stackClaims(
   { key, model, services, inactive = [], swarm }:
     & Pick<Release, "key" | "model" | "services" | "inactive">
     & Pick<Release, "swarm">,
 ): Generator<StackClaim, void> {
-  if (swarm !== undefined) return;
   for (const service of services) {
+    if (swarm !== undefined) {
+      yield* placesOf(service, portsOfTasks(model, service.name), TASKS);
+      continue;
+    }
     const { name, expectation: { replicas } } = service;
-    const { names } = claimsOf(model, name);
+    const { names, ports, addresses } = claimsOf(model, name);
     for (const each of names) yield { service: name, ...chosenName(each) };
     if (names.length === 0 && replicas > 0) yield givenNames(key.name, name, replicas);
     if (names.length === 0 && replicas === 0) yield laterNames(key.name, name);
-    if (replicas > 0) yield* placesOf(model, service);
+    if (replicas === 0) continue;
+    const all = [...ports, ...rangesOf(model, name).flat()];
+    yield* placesOf(service, { ports: all, addresses }, CONTAINERS);
   }
+  if (swarm !== undefined) return;
   for (const service of inactive) yield laterNames(key.name, service);
 }
 
@@ -50,19 +56,38 @@ export function claimsOfContainers(containers: readonly ObservedContainer[]): st
   ]);
 }
 
+/** How keys of ports begin: of those held by the same kind of stack, and those that it needs to be free. */
+interface PortKeys {
+  readonly held: string;
+  readonly needed: readonly string[];
+}
+
+const OF_TASKS = "port of tasks";
+const CONTAINERS: PortKeys = { held: "port", needed: ["port", OF_TASKS] };
+const TASKS: PortKeys = { held: OF_TASKS, needed: ["port"] };
+
+/** The ports of a swarm's service, at whichever address of a node; as many tasks as it has nodes may have them. */
+function portsOfTasks(
+  model: Release["model"],
+  service: string,
+): Pick<Claims, "ports" | "addresses"> {
+  const ports = claimsOf(model, service).ports.map((each) => ({ ...each, address: "" }));
+  return { ports, addresses: [] };
+}
+
 /** Ports and addresses. */
 function* placesOf(
-  model: Release["model"],
-  { name: service, expectation: { autostart, oneShot } }: ReleaseService,
+  { name: service, expectation: { autostart, oneShot, replicas } }: ReleaseService,
+  { ports, addresses }: Pick<Claims, "ports" | "addresses">,
+  keys: PortKeys,
 ): Generator<StackClaim, void> {
-  const { ports, addresses } = claimsOf(model, service);
-  const ends = !autostart || oneShot;
+  const ends = !autostart || oneShot || replicas === 0;
   const isOfRuns = !autostart;
-  const all = [...ports, ...rangesOf(model, service).flat()];
-  for (const port of all) {
+  for (const port of ports) {
     const what = `port ${port.port}/${port.protocol}`;
-    const held = ends ? [] : clashingPlaces(port).map((each) => `port ${each}`);
-    const needed = takenPlaces(port).map((each) => `port ${each}`);
+    const held = ends ? [] : clashingPlaces(port).map((each) => `${keys.held} ${each}`);
+    const places = takenPlaces(port);
+    const needed = keys.needed.flatMap((of) => places.map((each) => `${of} ${each}`));
     yield { service, what, held, needed, isOfRuns };
   }
   for (const each of addresses) {

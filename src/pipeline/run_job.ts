@@ -185,7 +185,7 @@ function createRun(
     for (const name of new Set([key.name, ...spec.stopServices.map(({ project }) => project)])) {
       await requireStartable(parts, { ...key, name }, { needsFiles: true }, within);
     }
-    if (found.swarm === undefined) await requireServiceFree(parts, key, found.service, within);
+    await requireServiceFree(parts, key, found.service, within);
     return await withOwnStops(parts, work, spec, within).then(() => files);
   };
   const { clock, log } = parts;

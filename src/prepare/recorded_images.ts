@@ -137,7 +137,7 @@ export async function requireNoClash(
   { plan, observed }: { readonly plan: Plan; readonly observed: ObservedStack },
   signal: AbortSignal,
 ): Promise<void> {
-  // A swarm has ports of its own, and refuses a clash itself.
+  // A swarm knows on which of its nodes a port is free; what other owners claim is asked apart.
   if (release.swarm !== undefined) return;
   const { model } = release;
   const starts = starting(plan.services, ["create", "recreate", "scale"]);

@@ -15,9 +15,9 @@ export const RELEASE_EXTRACTS = `
 `;
 
 /**
- * SQL for the step after which what releases claim of an engine is found without their models: by the
- * keyed digest of each claim, since names may hold secrets. A release whose claims were noted has one
- * with no text.
+ * SQL for the step after which what releases claim of an engine is found without their models: by each
+ * claim, of which names are keyed digests, since they may hold secrets. A release whose claims were noted
+ * has one with no text.
  */
 export const RELEASE_CLAIMS = `
   CREATE TABLE release_claims (

@@ -27,6 +27,8 @@ type Owner = { readonly source: string; readonly reference: string };
 interface Service extends Readonly<Record<string, unknown>> {
   readonly scale?: number;
   readonly autostart?: boolean;
+  /** Whether it is a service of a swarm. */
+  readonly swarm?: boolean;
 }
 
 /** A release of a stack whose services have these keys. */
@@ -42,17 +44,19 @@ function releaseWith(key: StackKey, id: string, services: Record<string, Service
     name: key.name,
     services: Object.fromEntries(
       Object.entries(services).map((
-        [name, { scale: _scale, autostart: _autostart, ...service }],
+        [name, { scale: _scale, autostart: _autostart, swarm: _swarm, ...service }],
       ) => [name, service]),
     ),
     networks: { net: { name: "shop_net" } },
   };
-  return { ...release, services: made, model };
+  const isSwarm = Object.values(services).some(({ swarm }) => swarm === true);
+  return { ...release, services: made, model, ...(isSwarm ? { swarm: {} } : {}) };
 }
 
 const port = (published: string, host_ip = "") => ({
   ports: [{ target: 80, published, protocol: "tcp", host_ip }],
 });
+const tasks = (service: Service): Service => ({ ...service, swarm: true });
 const named = (name: string) => ({ container_name: name });
 const at = (ipv4_address: string) => ({ networks: { net: { ipv4_address } } });
 const at6 = (ipv6_address: string) => ({ networks: { net: { ipv6_address } } });
@@ -141,6 +145,13 @@ describe("requireFree()", () => {
     ["a port in another spelling", port("80", "::1"), port("80", "0:0:0::1"), true],
     ["a port in IPv6 form", port("80", "127.0.0.1"), port("80", "::ffff:127.0.0.1"), true],
     ["a port at a name", port("80", "127.0.0.1"), port("80", "localhost"), true],
+    ["a port, to a swarm's service,", port("80"), tasks(port("80")), true],
+    ["a port of an address, to one", port("80", "127.0.0.1"), tasks(port("80", "127.0.0.2")), true],
+    ["a port, to one without tasks,", port("80"), tasks({ ...port("80"), scale: 0 }), true],
+    ["a port of a swarm's service", tasks(port("80", "127.0.0.1")), port("80"), true],
+    ["a port of one without tasks", tasks({ ...port("80"), scale: 0 }), port("80"), false],
+    ["a port of one, to another one,", tasks(port("80")), tasks(port("80")), false],
+    ["a name of one", tasks({}), named("shop-web-1"), true],
     ["an address", at("10.1.1.1"), at("10.1.1.1"), true],
     ["another address", at("10.1.1.1"), at("10.1.1.2"), false],
     ["an address in another spelling", at6("fd12::11"), at6("FD12:0:0::0011"), true],
