@@ -56,7 +56,7 @@ function exactly(names: readonly string[]): string[] {
 async function findNetworks(networks: Listing, references: readonly string[], signal: AbortSignal) {
   const reading = wanted(references, networkSummary);
   const found = (filters: Query) => networks({ filters }, reading, signal);
-  const ids = references.filter((each) => ID.test(each));
+  const ids = references.filter((each) => NETWORK_ID.test(each));
   // Two calls, because filters are combined by "and"; a name may look like an id. Names and no patterns:
   // the manager of a swarm takes the text for the beginning of a name.
   const all = [
@@ -66,7 +66,8 @@ async function findNetworks(networks: Listing, references: readonly string[], si
   return [...new Map(all.map((each) => [each.id, each])).values()];
 }
 
-const ID = /^[0-9a-f]{64}$/;
+/** What an engine takes for the id of a network before it looks for a name. */
+export const NETWORK_ID = /^[0-9a-f]{64}$/;
 
 /**
  * Reads what has one of these names or ids: engines also find others, whose length others decide. What

@@ -7,6 +7,7 @@ import {
 } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
+  type ComposeModel,
   errors,
   fewOf,
   formatStackArguments,
@@ -23,6 +24,7 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import { isOneOff } from "../docker/containers.ts";
+import { NETWORK_ID } from "../docker/resources.ts";
 import { composeCall } from "./compose_call.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireShortList } from "./short_list.ts";
@@ -128,8 +130,9 @@ function deploymentOf({ revision: { source, id }, configuration, target }: Relea
 
 /**
  * Finds clashes of ports and names with other projects, and of ports with programs of the host,
- * before anything is changed. What needs no port, and has its name already, clashes with nothing.
- * Throws `conflict` naming the first of them.
+ * before anything is changed; and fixed addresses in a network that is written by its id, which others'
+ * claims to them would not be compared with. What needs no port, and has its name already, clashes with
+ * nothing. Throws `conflict` naming the first of them.
  */
 export async function requireNoClash(
   parts: PrepareParts,
@@ -141,6 +144,7 @@ export async function requireNoClash(
   if (release.swarm !== undefined) return;
   const { model } = release;
   const starts = starting(plan.services, ["create", "recreate", "scale"]);
+  await requireNamed(parts, model, starts, signal);
   const known = new Map(release.services.map((each) => [each.name, each.expectation.replicas]));
   // The name that a service without containers gets later is told as well.
   const replicas = (service: string) => Math.max(1, known.get(service) ?? 1);
@@ -163,6 +167,35 @@ export async function requireNoClash(
     signal,
   );
   if (taken.length > 0) throw errors.conflict(fewOf(taken, 20, "; "));
+}
+
+/** Throws `conflict` for a fixed address in a network that the engine finds under another name than is written. */
+async function requireNamed(
+  { host: { engine } }: PrepareParts,
+  model: ComposeModel,
+  services: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const places = services.flatMap((service) =>
+    claimsOf(model, service).addresses.map((each) => ({
+      service,
+      network: each.split(" ")[0] ?? "",
+    }))
+  ).filter(({ network }) => NETWORK_ID.test(network));
+  if (places.length === 0) return;
+  const found = await engine.findNetworks(
+    [...new Set(places.map(({ network }) => network))],
+    signal,
+  );
+  const names = new Map(found.map(({ id, name }) => [id, name]));
+  for (const { service, network } of places) {
+    const name = names.get(network) ?? network;
+    if (name === network) continue;
+    throw errors.conflict(
+      `service ${service} needs a fixed address in network ${name}, which is written by its id; ` +
+        `write its name instead (name: ${name}), by which others claim addresses of it`,
+    );
+  }
 }
 
 /** Names of the services with one of the given actions. */

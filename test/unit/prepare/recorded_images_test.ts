@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackKey } from "../../../src/model/mod.ts";
 import { UNTOUCHED_IMAGES } from "../../../src/prepare/images.ts";
-import { requireImages } from "../../../src/prepare/recorded_images.ts";
+import { requireImages, requireNoClash } from "../../../src/prepare/recorded_images.ts";
 
 const signal = new AbortController().signal;
 const REFUSED = {
@@ -104,5 +104,42 @@ describe("requireImages() of a service that is built", () => {
     await assert.rejects(ask(["other", "shop-web"], "old", more), REFUSED);
     await ask(["other", "old"], "old", more);
     await ask(["other", "shop-web"], "old", { ...more, images: { web: "other" } });
+  });
+});
+
+describe("requireNoClash() with a fixed address", () => {
+  const ID = "0123456789abcdef".repeat(4);
+  const ask = async (network: string, place: Readonly<Record<string, string>>) => {
+    const engine = {
+      listContainers: () => Promise.resolve([]),
+      findNetworks: (references: readonly string[]) =>
+        Promise.resolve(references.includes(ID) ? [{ id: ID, name: "shop_net" }] : []),
+    };
+    const release = {
+      key: stackKey("", "evil"),
+      model: {
+        name: "evil",
+        services: { web: { networks: { net: place } } },
+        networks: { net: { name: network, external: true } },
+      },
+      services: [{ name: "web", expectation: { replicas: 1, autostart: true } }],
+    };
+    const plan = { services: [{ name: "web", action: "create" }] };
+    await requireNoClash(
+      { host: { engine, sharesFiles: false } } as unknown as Parameters<typeof requireNoClash>[0],
+      release as unknown as Parameters<typeof requireNoClash>[1],
+      { plan, observed: { containers: [] } } as unknown as Parameters<typeof requireNoClash>[2],
+      signal,
+    );
+  };
+
+  it("refuses it in a network that is written by its id, and no other", async () => {
+    await assert.rejects(ask(ID, { ipv4_address: "10.1.1.1" }), {
+      code: "conflict",
+      message: /^service web needs a fixed address in network shop_net, .*\(name: shop_net\)/,
+    });
+    await ask(ID, {});
+    await ask(ID.replace("0", "1"), { ipv4_address: "10.1.1.1" });
+    await ask("shop_net", { ipv4_address: "10.1.1.1" });
   });
 });
