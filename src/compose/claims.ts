@@ -71,35 +71,61 @@ export function containerNames(model: ComposeModel, service: string, replicas: n
   return Array.from({ length: replicas }, (_, at) => containerName(model, service, at + 1));
 }
 
+/** How many containers a service has, which get their names, and how many of those are started, which need their ports. */
+export interface Counts {
+  readonly named: number;
+  readonly started: number;
+}
+
 /**
- * Obstacles to starting services, which have so many containers each: containers of others, or left ones,
- * with a port or name of theirs.
+ * Obstacles to starting services, by default with one container each: containers of others, or left ones,
+ * with a port or name of theirs, or with so much of a range that too little of it is free.
  */
 export function clashes(
   model: ComposeModel,
   services: readonly string[],
   others: readonly ObservedContainer[],
-  replicas: (service: string) => number = () => 1,
+  counts: (service: string) => Counts = () => ({ named: 1, started: 1 }),
 ): string[] {
   const holdersOf = portHolders(others);
-  const named = Map.groupBy(others, (each) => nameFor(model, each));
+  const namesOf = Map.groupBy(others, (each) => nameFor(model, each));
   const found: string[] = [];
   for (const name of services) {
     if (found.length >= MOST_TOLD) break;
-    const { ports } = claimsOf(model, name);
+    const { named, started } = counts(name);
+    const ports = started === 0 ? [] : claimsOf(model, name).ports;
     const needs = (what: string, other: ObservedContainer, verb: string) =>
       `service ${name} needs ${what}, which container ${other.name}${projectText(other)} ${verb}` +
       adviceFor(model, other, verb);
     for (const [other, { port, protocol }] of holdersOf(ports)) {
       if (found.length < MOST_TOLD) found.push(needs(`port ${port}/${protocol}`, other, "holds"));
     }
-    for (const wanted of containerNames(model, name, replicas(name))) {
-      for (const other of (named.get(wanted) ?? []).slice(0, MOST_TOLD - found.length)) {
+    for (const { ports, free, other } of shortRanges(rangesOf(model, name), started, holdersOf)) {
+      const what = `${started} of the ports ${ports} (free: ${free})`;
+      if (found.length < MOST_TOLD) found.push(needs(what, other, "holds"));
+    }
+    for (const wanted of containerNames(model, name, named)) {
+      for (const other of (namesOf.get(wanted) ?? []).slice(0, MOST_TOLD - found.length)) {
         found.push(needs(`the container name ${wanted}`, other, "has"));
       }
     }
   }
   return found;
+}
+
+/** Ranges of which others have so much that less is free than is wanted, each with who has the first one. */
+function shortRanges(
+  ranges: readonly (readonly HostPort[])[],
+  wanted: number,
+  holdersOf: ReturnType<typeof portHolders<ObservedContainer>>,
+) {
+  return ranges.flatMap((range) => {
+    const held = range.flatMap((each) => [...holdersOf([each]).keys()].slice(0, 1));
+    const [[first], [other], free] = [range, held, range.length - held.length];
+    if (first === undefined || other === undefined || free >= wanted) return [];
+    const { port, protocol } = first;
+    return [{ ports: `${port}-${port + range.length - 1}/${protocol}`, free, other }];
+  });
 }
 
 /**

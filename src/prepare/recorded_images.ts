@@ -1,4 +1,11 @@
-import { buildersOf, claimsOf, clashes, containerNames, requirePullable } from "../compose/mod.ts";
+import {
+  buildersOf,
+  claimsOf,
+  clashes,
+  containerNames,
+  rangesOf,
+  requirePullable,
+} from "../compose/mod.ts";
 import {
   type ReleaseOnDisk,
   requireExternals,
@@ -145,28 +152,39 @@ export async function requireNoClash(
   const { model } = release;
   const starts = starting(plan.services, ["create", "recreate", "scale"]);
   await requireNamed(parts, model, starts, signal);
-  const known = new Map(release.services.map((each) => [each.name, each.expectation.replicas]));
-  // The name that a service without containers gets later is told as well.
-  const replicas = (service: string) => Math.max(1, known.get(service) ?? 1);
+  const expected = new Map(release.services.map((each) => [each.name, each.expectation]));
+  const running = new Set(
+    observed.containers.filter(({ state }) => state === "running").map(({ service }) => service),
+  );
+  const counts = (service: string) => {
+    const { replicas, autostart } = expected.get(service) ?? { replicas: 1, autostart: true };
+    // The name that a service without containers gets later is told as well; a job needs its port at its runs.
+    const started = autostart || running.has(service) ? replicas : 0;
+    return { named: Math.max(1, replicas), started };
+  };
   const names = new Set(observed.containers.map(({ name }) => name));
-  const mayClash = (service: string) =>
-    claimsOf(model, service).ports.length > 0 ||
-    containerNames(model, service, replicas(service)).some((each) => !names.has(each));
-  if (!starts.some(mayClash)) return;
-  const all = await parts.host.engine.listContainers({}, signal);
-  // What a person runs once of the stack is replaced by nothing: a dump of a database goes on.
-  const others = all.filter((each) =>
-    each.labels[COMPOSE_LABELS.project] !== release.key.name || isOneOff(each) && !isOurs(each)
+  const ported = starts.filter((service) =>
+    counts(service).started > 0 &&
+    claimsOf(model, service).ports.length + rangesOf(model, service).length > 0
   );
-  const found = clashes(model, starts, others, replicas);
+  const isNamed = (service: string) =>
+    containerNames(model, service, counts(service).named).every((each) => names.has(each));
+  if (ported.length === 0 && starts.every(isNamed)) return;
+  const look = async () => {
+    const containers = await parts.host.engine.listContainers({}, signal);
+    // What a person runs once of the stack is replaced by nothing: a dump of a database goes on.
+    const others = containers.filter((each) =>
+      each.labels[COMPOSE_LABELS.project] !== release.key.name || isOneOff(each) && !isOurs(each)
+    );
+    return { containers, found: clashes(model, starts, others, counts) };
+  };
+  const { containers, found } = await look();
   if (found.length > 0) throw errors.conflict(fewOf(found, 20, "; "));
-  const taken = await takenByPrograms(
-    parts,
-    release,
-    { services: starts, containers: all },
-    signal,
-  );
-  if (taken.length > 0) throw errors.conflict(fewOf(taken, 20, "; "));
+  const taken = await takenByPrograms(parts, release, { services: ported, containers }, signal);
+  if (taken.length === 0) return;
+  // A container that was started, or restarted, since they were listed.
+  const since = (await look()).found;
+  throw errors.conflict(fewOf(since.length > 0 ? since : taken, 20, "; "));
 }
 
 /** Throws `conflict` for a fixed address in a network that the engine finds under another name than is written. */

@@ -284,8 +284,12 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     buildPaths(compose.objectAt(service, "build"), model)
   ),
   claimsOf: forEach((name, { model }) => compose.claimsOf(model, name)),
+  rangesOf: forEach((name, { model }) => compose.rangesOf(model, name)),
   clashes: ({ model, names, containers }) => compose.clashes(model, names, containers),
-  stackClaims: ({ release, model }) => compose.stackClaims({ ...release, model }),
+  // There may be any number of them, which are asked about in pieces.
+  stackClaims: ({ release, model }) =>
+    compose.stackClaims({ ...release, model }).take(200).toArray(),
+  claimsOfContainers: ({ containers }) => compose.claimsOfContainers(containers),
   clashing: ({ model, names }) => {
     const claims = names.map((name) => ({ name, claims: compose.claimsOf(model, name) }));
     return compose.clashing(

@@ -18,6 +18,8 @@ const MODEL = {
   },
 };
 
+const two = () => ({ named: 2, started: 2 });
+
 function holding(...hostPorts: HostPort[]) {
   return runningContainer("other", "x", { hostPorts });
 }
@@ -74,9 +76,9 @@ describe("clashes()", () => {
 
   it("finds who has the name of any of a service's containers", () => {
     const taker = { ...runningContainer("evil", "x"), name: "shop-range-3" };
-    assert.deepEqual(clashes(MODEL, ["range"], [taker], () => 2), []);
+    assert.deepEqual(clashes(MODEL, ["range"], [taker], two), []);
     assert.match(
-      clashes(MODEL, ["range"], [taker], () => 3)[0] ?? "",
+      clashes(MODEL, ["range"], [taker], () => ({ named: 3, started: 3 }))[0] ?? "",
       /^service range needs the container name shop-range-3, which container shop-range-3 of/,
     );
   });
@@ -93,9 +95,31 @@ describe("clashes()", () => {
     assert.deepEqual(clashes(MODEL, ["range"], [aside("shop")]), []);
   });
 
-  it("leaves a range of ports to the engine, and services that are not started alone", () => {
-    const held = { address: "0.0.0.0", port: 9001, protocol: "tcp" };
-    assert.deepEqual(clashes(MODEL, ["range"], [holding(held)]), []);
+  it("leaves a range to the engine as long as enough of it is free", () => {
+    const from = (first: number, address = "0.0.0.0", count = 6) =>
+      holding(
+        ...Array.from({ length: count }, (_, at) => ({
+          address,
+          port: first + at,
+          protocol: "tcp",
+        })),
+      );
+    assert.deepEqual(clashes(MODEL, ["range"], [from(9001)]), []);
+    assert.deepEqual(clashes(MODEL, ["range"], [from(9001, "127.0.0.1", 4)], two), []);
+    assert.deepEqual(clashes(MODEL, ["range"], [from(9001)], two), [
+      "service range needs 2 of the ports 9000-9005/tcp (free: 1), which container other-x-1 of project " +
+      "other holds",
+    ]);
+    assert.equal(clashes(MODEL, ["range"], [from(9000, "::1", 3), from(9003)]).length, 1);
+  });
+
+  it("minds no port of a service that is not started", () => {
+    const held = { address: "0.0.0.0", port: 8080, protocol: "tcp" };
+    assert.equal(clashes(MODEL, ["web"], [holding(held)]).length, 1);
+    assert.deepEqual(
+      clashes(MODEL, ["web"], [holding(held)], () => ({ named: 1, started: 0 })),
+      [],
+    );
     assert.deepEqual(
       clashes(MODEL, [], [holding({ address: "0.0.0.0", port: 8080, protocol: "tcp" })]),
       [],

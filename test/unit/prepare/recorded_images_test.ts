@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { stackKey } from "../../../src/model/mod.ts";
+import { type ObservedContainer, stackKey } from "../../../src/model/mod.ts";
 import { UNTOUCHED_IMAGES } from "../../../src/prepare/images.ts";
 import { requireImages, requireNoClash } from "../../../src/prepare/recorded_images.ts";
+import { runningContainer } from "../../fakes/memory_engine.ts";
 
 const signal = new AbortController().signal;
 const REFUSED = {
@@ -107,39 +108,104 @@ describe("requireImages() of a service that is built", () => {
   });
 });
 
-describe("requireNoClash() with a fixed address", () => {
+describe("requireNoClash()", () => {
   const ID = "0123456789abcdef".repeat(4);
-  const ask = async (network: string, place: Readonly<Record<string, string>>) => {
+  interface Asked {
+    readonly definition: Readonly<Record<string, unknown>>;
+    readonly network?: string;
+    readonly replicas?: number;
+    readonly autostart?: boolean;
+    /** The containers of others, by each look. */
+    readonly others?: readonly (readonly ObservedContainer[])[];
+    /** Files of a machine whose programs are known. */
+    readonly kernel?: Readonly<Record<string, string>>;
+  }
+  const ask = async (
+    { definition, network = "", replicas = 1, autostart = true, others = [], kernel }: Asked,
+  ) => {
+    let looks = 0;
     const engine = {
-      listContainers: () => Promise.resolve([]),
+      listContainers: () => Promise.resolve(others[looks++] ?? []),
       findNetworks: (references: readonly string[]) =>
-        Promise.resolve(references.includes(ID) ? [{ id: ID, name: "shop_net" }] : []),
+        Promise.resolve(
+          references.includes(ID)
+            ? [{ id: ID, name: "shop_net" }]
+            : [{ id: "b", name: "bridge", network: { pools: [{ gateway: "172.17.0.1" }] } }],
+        ),
     };
     const release = {
       key: stackKey("", "evil"),
       model: {
         name: "evil",
-        services: { web: { networks: { net: place } } },
+        services: { web: definition },
         networks: { net: { name: network, external: true } },
       },
-      services: [{ name: "web", expectation: { replicas: 1, autostart: true } }],
+      services: [{ name: "web", expectation: { replicas, autostart } }],
     };
-    const plan = { services: [{ name: "web", action: "create" }] };
+    const files = {
+      readIfExists: (path: string) =>
+        Promise.resolve(new TextEncoder().encode(kernel?.[path] ?? "")),
+    };
+    const host = {
+      engine,
+      sharesFiles: kernel !== undefined,
+      info: () => Promise.resolve({ hostname: "nas" }),
+    };
     await requireNoClash(
-      { host: { engine, sharesFiles: false } } as unknown as Parameters<typeof requireNoClash>[0],
+      { host, files } as unknown as Parameters<typeof requireNoClash>[0],
       release as unknown as Parameters<typeof requireNoClash>[1],
-      { plan, observed: { containers: [] } } as unknown as Parameters<typeof requireNoClash>[2],
+      {
+        plan: { services: [{ name: "web", action: "create" }] },
+        observed: { containers: [] },
+      } as unknown as Parameters<typeof requireNoClash>[2],
       signal,
     );
   };
+  const port = (published: string) => ({ ports: [{ target: 80, published, protocol: "tcp" }] });
+  const holding = (...ports: number[]) => [
+    runningContainer("shop", "x", {
+      hostPorts: ports.map((each) => ({ address: "", port: each, protocol: "tcp" })),
+    }),
+  ];
 
-  it("refuses it in a network that is written by its id, and no other", async () => {
-    await assert.rejects(ask(ID, { ipv4_address: "10.1.1.1" }), {
+  it("refuses a fixed address in a network that is written by its id, and no other", async () => {
+    const at = (place: Readonly<Record<string, string>>) => ({ networks: { net: place } });
+    const address = at({ ipv4_address: "10.1.1.1" });
+    await assert.rejects(ask({ definition: address, network: ID }), {
       code: "conflict",
       message: /^service web needs a fixed address in network shop_net, .*\(name: shop_net\)/,
     });
-    await ask(ID, {});
-    await ask(ID.replace("0", "1"), { ipv4_address: "10.1.1.1" });
-    await ask("shop_net", { ipv4_address: "10.1.1.1" });
+    await ask({ definition: at({}), network: ID });
+    await ask({ definition: address, network: ID.replace("0", "1") });
+    await ask({ definition: address, network: "shop_net" });
+  });
+
+  it("refuses a range of ports of which too little is free, before a service is stopped for it", async () => {
+    const range = { definition: port("8080-8082"), others: [holding(8080, 8082)] };
+    await ask(range);
+    await assert.rejects(ask({ ...range, replicas: 2 }), {
+      code: "conflict",
+      message:
+        /^service web needs 2 of the ports 8080-8082\/tcp \(free: 1\), which container shop-x-1 of project shop holds/,
+    });
+  });
+
+  it("does not mind who has a port that a job needs at its runs alone", async () => {
+    const asked = { definition: port("8080"), others: [holding(8080)] };
+    await assert.rejects(ask(asked), { code: "conflict" });
+    await ask({ ...asked, autostart: false });
+  });
+
+  it("tells a container that was started since the look from a program", async () => {
+    const kernel = {
+      "/proc/net/tcp": "head\n   0: 00000000:1F90 00000000:0000 0A 0\n",
+      "/proc/sys/kernel/hostname": "nas\n",
+      "/proc/net/fib_trie": "Main:\n  |-- 172.17.0.1\n     /32 host LOCAL\n",
+    };
+    const asked = { definition: port("8080"), kernel };
+    await assert.rejects(ask(asked), { message: /which a program holds that is no container/ });
+    await assert.rejects(ask({ ...asked, others: [[], holding(8080)] }), {
+      message: /^service web needs port 8080\/tcp, which container shop-x-1 of project shop holds/,
+    });
   });
 });

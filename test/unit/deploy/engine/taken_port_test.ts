@@ -23,6 +23,14 @@ describe("portTold()", () => {
       "Bind for 0.0.0.0:80 failed: port is already allocated",
       /^port 0\.0\.0\.0:80 of the host is taken by another container .*publish=80 says which/,
     ],
+    [
+      "Bind for ::1:31880 failed: port is already allocated",
+      /^port ::1:31880 of the host is taken by another container .*publish=31880 says which/,
+    ],
+    [
+      "Bind for :::443 failed: port is already allocated",
+      /^port :::443 of the host is taken by another container .*publish=443 says which/,
+    ],
   ] as const;
   for (const [refusal, told] of rows) {
     it(refusal, () => assert.match(portTold(DRIVER + refusal), told));
