@@ -4,6 +4,7 @@ import { COMPOSE_LABELS, errors, type StackOwner } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import { isOneOff } from "../../docker/containers.ts";
 import { tarOf } from "../engine/tar.ts";
+import { isDown } from "../left_orphans.ts";
 import type { RunsEngine } from "./end_run.ts";
 import { makeExecution, stopsOf } from "./execution.ts";
 import type { FoundJob } from "./found_job.ts";
@@ -27,8 +28,11 @@ export function containerRuns(
   return {
     async made(id, signal) {
       const { container } = await engine.inspectContainer(id, signal) ?? {};
-      return container &&
-        { stops: stopsOf(container.labels), isStarted: container.state !== "created" };
+      return container && {
+        stops: stopsOf(container.labels),
+        isStarted: container.state !== "created",
+        goesOn: !isDown(container),
+      };
     },
     async stackOf(id, signal) {
       const { container } = await engine.inspectContainer(id, signal) ?? {};

@@ -10,16 +10,21 @@ import { type EngineWaitParts, engineWasAway, isLeaderless, saysAway } from "../
 
 /** Port for what runs of jobs have made and stopped: containers, or services of a swarm. */
 export interface RunsEngine<Stopped> {
-  /** A run's own container or service, made by a process that died; nothing when it is gone. */
-  made(
-    id: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly stops: readonly Stopped[]; readonly isStarted: boolean } | undefined>;
+  /** The container or service of a run; nothing when it is gone. */
+  made(id: string, signal: AbortSignal): Promise<MadeForRun<Stopped> | undefined>;
   /** The name of the stack that something stopped belongs to; empty without any. */
   stackOf(stopped: Stopped, signal: AbortSignal): Promise<string>;
   /** Starts one again, unless somebody else did meanwhile. */
   startAgain(stopped: Stopped, signal: AbortSignal): Promise<void>;
   remove(id: string, signal: AbortSignal): Promise<void>;
+}
+
+/** What a run made, or the job's own container or service. */
+interface MadeForRun<Stopped> {
+  readonly stops: readonly Stopped[];
+  readonly isStarted: boolean;
+  /** Whether it runs, where its engine may start what is stopped; a swarm starts nothing without tasks. */
+  readonly goesOn?: boolean;
 }
 
 /** Ports for the end of a run of a job. */
@@ -142,4 +147,9 @@ export async function someAtOnce<Each>(
 ): Promise<PromiseSettledResult<void>[]> {
   const { run } = createLimiter(AT_ONCE);
   return await Promise.allSettled(all.map((each) => run(() => work(each), signal)));
+}
+
+/** The reasons of those that failed. */
+export function reasonsOf(results: readonly PromiseSettledResult<void>[]): unknown[] {
+  return results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
 }

@@ -1,9 +1,9 @@
 import { errors, fewOf, messageOf, type Progress, StackwrightError } from "../../model/mod.ts";
 import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
 import type { Engine } from "../../docker/engine.ts";
-import { outlasting } from "../engine_away.ts";
+import { outlasting, saysAway } from "../engine_away.ts";
 import type { InjectedFile } from "../engine/injected_files.ts";
-import { endRun, MOST_STOPS, type RunsEngine, someAtOnce } from "./end_run.ts";
+import { endRun, MOST_STOPS, reasonsOf, type RunsEngine, someAtOnce } from "./end_run.ts";
 import type { FoundJob } from "./found_job.ts";
 import { different, lastOutput, type RunNotes, whyNotAwaited } from "./left_run.ts";
 
@@ -240,8 +240,8 @@ export class JobRun<Stopped> {
   /** Tries to stop all; the job does not run when one of them cannot be stopped. */
   async #stop(stops: readonly Stopped[], signal: AbortSignal): Promise<void> {
     if (stops.length > 0) this.#facts.progress("stopping services");
-    const results = await someAtOnce(stops, (each) => this.#engine.stop(each, signal), signal);
-    const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
+    const stop = (each: Stopped) => this.#engine.stop(each, signal);
+    const failures = reasonsOf(await someAtOnce(stops, stop, signal));
     if (failures.length === 0) return;
     throw errors.deploy_failed(
       "the job was not run, as services could not be stopped: " +
@@ -250,13 +250,28 @@ export class JobRun<Stopped> {
     );
   }
 
+  /** Stops what an engine that starts has started by itself (restart: always), while the run goes on. */
+  async #stopAgain(id: string, signal: AbortSignal): Promise<void> {
+    if (this.#stopped.length === 0) return;
+    if ((await this.#engine.made(id, signal))?.goesOn !== true) return;
+    const stop = (each: Stopped) => this.#engine.stop(each, signal);
+    const failed = reasonsOf(await someAtOnce(this.#stopped, stop, signal));
+    const away = failed.find(saysAway);
+    if (away !== undefined) throw away;
+    const text = "what a job stops could not be stopped again while it runs";
+    failed.forEach((error) => this.#facts.log.warning(text, { error }));
+  }
+
   async #exitCode(id: string, signal: AbortSignal): Promise<number> {
     const { clock, found: { service }, spec: { maxSeconds } } = this.#facts;
     // A connection that is cut, or an engine that restarts, ends no run; one that has ended meanwhile says so.
+    let wasAway = false;
     const wait = (within: AbortSignal) =>
-      outlasting(this.#facts, (still) => {
+      outlasting(this.#facts, async (still) => {
+        if (wasAway) await this.#stopAgain(id, still);
+        wasAway = true;
         this.#facts.progress("running");
-        return this.#engine.exitCode(id, still);
+        return await this.#engine.exitCode(id, still);
       }, within);
     if (maxSeconds === undefined) return await wait(signal);
     const late = () => errors.timeout(`job ${service} was ended after ${maxSeconds} seconds`);

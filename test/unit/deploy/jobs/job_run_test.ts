@@ -104,6 +104,32 @@ describe("the run of a job whose engine goes away", () => {
     assert.deepEqual(engine.calls, ["start web-id"]);
   });
 
+  it("has what an engine that starts has started by itself stopped again, if the run goes on", async () => {
+    const { engine, clock, waits, run, log } = await begunRun();
+    const ended = run.end(never);
+    const jobIs = (state: ContainerState) => {
+      engine.containers = engine.containers.map((each) =>
+        each.id === backup.id ? { ...each, state } : each
+      );
+    };
+    jobIs("running");
+    waits[0]?.reject(away());
+    await clock.advance(1000);
+    assert.deepEqual([engine.calls.splice(0), waits.length], [["stop web-id"], 2]);
+    // One that is gone is nobody's to stop; the run is waited for all the same.
+    engine.stopContainer = () => Promise.reject(errors.not_found("no such container"));
+    waits[1]?.reject(away());
+    await clock.advance(1000);
+    assert.match(JSON.stringify(log.lines), /could not be stopped again while it runs/);
+    // Where its container has ended with the engine, what it stopped is started soon.
+    jobIs("exited");
+    waits[2]?.reject(away());
+    await clock.advance(1000);
+    waits[3]?.resolve(0);
+    assert.equal(await ended, 0);
+    assert.deepEqual([engine.calls, log.lines.length], [["start web-id"], 1]);
+  });
+
   it("is ended at its longest time, as soon as that can be asked for, and before all else", async () => {
     const { engine, clock, waits, run } = await begunRun({ ...restarts, maxSeconds: 60 });
     const ended = assert.rejects(run.end(never), /ended after 60 seconds/);
