@@ -106,6 +106,7 @@ class JobBoard {
       find: async (within, stack) => (await this.#find(within, stack)).map(({ job }) => job),
       events: events(context),
       whyLeft: (job) => whyLeft(ledger, job.key) ?? this.#whyElsewhere(job),
+      left: ({ key, service }) => ledger.stoppedByJobs.of(key, service).get()?.id,
       submit: (work) => gate().intake.submit(work, { lane: jobLane(work) }),
       clock,
       log: log.with({ context }),
@@ -231,7 +232,6 @@ class JobBoard {
   }
 
   #read({ key, service, container, scale, executions, swarm }: FoundJob): ScheduledJob {
-    const notes = this.#parts.ledger.stoppedByJobs.of(key, service);
     const job = {
       key,
       service,
@@ -242,7 +242,6 @@ class JobBoard {
       id: swarm ?? container.id,
       isRunning: container.state === "running",
       executions: executions.map(({ id }) => id),
-      left: () => notes.get()?.id,
     } as const;
     if (scale === 0) {
       return { ...job, problem: "it is gone, but for a run that goes on to its end" };

@@ -100,7 +100,7 @@ export async function runJob(
     const what = `container ${key.name}/${service} ran and exited with status ${code}`;
     if ((code ?? 0) !== 0) throw errors.deploy_failed(`${what}${run?.output}`);
     failed = false;
-    tell("succeeded", `job ${service} ${code === undefined ? "was started" : "has run"}`);
+    tell("succeeded", endOf(anyParts, work, code));
   } catch (thrown) {
     if (run?.isLeft) {
       failed = false;
@@ -112,6 +112,19 @@ export async function runJob(
     ended?.(failed);
     jobs.results.set(work, code, ended === undefined);
   }
+}
+
+/** What a run says that began, and ended with `code` where it was waited for. */
+function endOf(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  { key, service }: RunJob,
+  code: number | undefined,
+): string {
+  if (code === undefined) return `job ${service} was started`;
+  const isLeft = ledger.stoppedByJobs.of(key, service).get()?.isOver === true;
+  const left =
+    "; not all that it stopped could be started again (the log says why): it is tried again";
+  return `job ${service} has run${isLeft ? left : ""}`;
 }
 
 /** Whether a job is to begin in a stack that a person stopped; what runs already is ended. */

@@ -14,6 +14,8 @@ interface FirstPlan extends IntervalStart {
   readonly fromNow: Date;
   /** Whether the process has just started: what was due meanwhile could not be run. */
   readonly isStart: boolean;
+  /** Whether a run of it has left something stopped. */
+  readonly isLeft: boolean;
 }
 
 /**
@@ -22,14 +24,14 @@ interface FirstPlan extends IntervalStart {
  * was there is due now, once, unless an earlier process's run is under way.
  */
 export function firstOfInterval(
-  { isRunning, executions, left }: Pick<ScheduledJob, "isRunning" | "executions" | "left">,
-  { now, fromNow, isStart, lastRunAt, deployedAt }: FirstPlan,
+  { isRunning, executions }: Pick<ScheduledJob, "isRunning" | "executions">,
+  { now, fromNow, isStart, isLeft, lastRunAt, deployedAt }: FirstPlan,
 ): Date {
   const from = lastRunAt ?? (isStart ? deployedAt : undefined);
   const period = fromNow.getTime() - now.getTime();
   if (from === undefined || from > now || period <= 0) return fromNow;
   const passed = now.getTime() - from.getTime();
   const isMissed = isStart && passed >= period && lastRunAt !== undefined;
-  if (isMissed && !isRunning && executions.length === 0 && left() === undefined) return now;
+  if (isMissed && !isRunning && executions.length === 0 && !isLeft) return now;
   return new Date(now.getTime() + period - passed % period);
 }

@@ -10,6 +10,7 @@ import {
 import type { Meter } from "../system/mod.ts";
 import { ActiveRuns } from "./active_runs.ts";
 import { Alarm } from "./alarm.ts";
+import { type JobName, LeftRuns } from "./left_runs.ts";
 import { logAbout, PlannedJobs, type PlannedJobsParts } from "./planned_jobs.ts";
 import type { SharedEvents } from "./shared_events.ts";
 import { isJobOf, nameOfJob, type ScheduledJob } from "./scheduled_job.ts";
@@ -56,8 +57,7 @@ export class JobScheduler {
   readonly #planned: PlannedJobs;
   readonly #active = new ActiveRuns();
   readonly #lastRuns = new Map<string, Date>();
-  /** Jobs whose left run is being taken over. */
-  readonly #adopting = new Set<string>();
+  readonly #left: LeftRuns;
   #hasAdopted = false;
   #isFiring = false;
   /** Whether jobs that are due wait until others of their source end. */
@@ -70,6 +70,8 @@ export class JobScheduler {
     this.#parts = parts;
     this.#signal = signal;
     this.#planned = new PlannedJobs(parts);
+    const left = { ...parts, active: this.#active, start: this.#start.bind(this) };
+    this.#left = new LeftRuns(left, signal);
     this.#alarm = new Alarm(parts.clock, (setBackMs) => void this.#fire(setBackMs > 0), signal);
   }
 
@@ -120,19 +122,9 @@ export class JobScheduler {
     const isFirst = !this.#hasAdopted;
     this.#hasAdopted = true;
     await this.#startAll(jobs.flatMap((job) => {
-      const ids = [...isFirst ? job.executions : [], ...this.#leftBy(job)];
+      const ids = [...isFirst ? job.executions : [], ...this.#left.by(job)];
       return [...new Set(ids)].map((adopts) => ({ job, how: { adopts } }));
     }));
-  }
-
-  /** The run of a job that was left with something stopped, unless it goes on or is taken over. */
-  #leftBy(job: ScheduledJob): string[] {
-    const name = nameOfJob(job);
-    if (this.#active.has(name) || this.#adopting.has(name)) return [];
-    const id = job.left();
-    if (id === undefined) return [];
-    this.#adopting.add(name);
-    return [id];
   }
 
   /** Whether it runs a job when that is due; one that was made anew since it looked is another. */
@@ -141,7 +133,7 @@ export class JobScheduler {
   }
 
   /** Notes how an automatic run of a job ended, and plans its next one accordingly. */
-  noteEnd(job: Pick<ScheduledJob, "key" | "service">, wasRefused: boolean): void {
+  noteEnd(job: JobName, wasRefused: boolean): void {
     const name = nameOfJob(job);
     this.#planned.noteEnd(name, wasRefused);
     // It may be nobody's by now, of which no event told: its container can be left as it was.
@@ -150,18 +142,18 @@ export class JobScheduler {
   }
 
   /** Records that a run begins; returns a function that records its end. */
-  begin(job: Pick<ScheduledJob, "key" | "service">): () => void {
+  begin(job: JobName): () => void {
     const name = nameOfJob(job);
     this.#lastRuns.set(name, this.#parts.clock.now());
     const end = this.#active.begin(name, this.#planned.get(name)?.job.source ?? "");
     return () => {
-      this.#adopting.delete(name);
       end();
+      this.#left.noteEnd(job);
     };
   }
 
   /** Times of a job's last and next run. */
-  timesOf(job: Pick<ScheduledJob, "key" | "service">): JobTimes {
+  timesOf(job: JobName): JobTimes {
     const name = nameOfJob(job);
     const [last, next] = [this.#lastRuns.get(name), this.#planned.get(name)?.next];
     return {
@@ -278,16 +270,19 @@ export class JobScheduler {
     return startRuns(runs, { clock, log, active: this.#active, mostRuns, start }, this.#signal);
   }
 
-  #start(job: ScheduledJob, how: Pick<RunJob, "origin" | "adopts">): void {
+  #start(job: JobName, how: Pick<RunJob, "origin" | "adopts">): void {
     try {
       void this.#parts.submit(this.#work(job, how));
     } catch (error) {
       if (isStackwrightError(error, "shutting_down")) return;
-      logAbout(job, this.#parts.log).error("BUG: a job could not be started", { error });
+      logAbout({ name: job.service, key: job.key }, this.#parts.log).error(
+        "BUG: a job could not be started",
+        { error },
+      );
     }
   }
 
-  #work({ key, service }: ScheduledJob, how: Pick<RunJob, "origin" | "adopts">): RunJob {
+  #work({ key, service }: JobName, how: Pick<RunJob, "origin" | "adopts">): RunJob {
     return { kind: "job", trigger: "scheduled_job", key, service, ...how };
   }
 }

@@ -3,6 +3,7 @@ import { messageOf } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import { createPauses, createTimeFormat, type Log } from "../system/mod.ts";
 import { firstOfInterval, type IntervalStart } from "./interval_start.ts";
+import type { LeftRunsParts } from "./left_runs.ts";
 import type { PollParts } from "./poll_parts.ts";
 import { isJobOf, type ScheduledJob } from "./scheduled_job.ts";
 
@@ -19,7 +20,8 @@ interface Planned {
 }
 
 /** Ports of planned jobs. */
-export interface PlannedJobsParts extends Pick<PollParts, "clock" | "log" | "timeZone"> {
+export interface PlannedJobsParts
+  extends Pick<PollParts, "clock" | "log" | "timeZone">, Pick<LeftRunsParts, "left"> {
   /** Called once per look: finds what the interval of a job counts from. */
   readonly intervals: () => (job: ScheduledJob) => IntervalStart;
 }
@@ -147,7 +149,8 @@ export class PlannedJobs {
   #firstOf(job: ScheduledJob, spec: JobSpec, { now, startOf }: Look): Date | undefined {
     const fromNow = this.#nextOf(spec, now);
     if (fromNow === undefined || !spec.schedule.includes("@every")) return fromNow;
-    return firstOfInterval(job, { ...startOf(job), now, fromNow, isStart: this.#isStart });
+    const [isStart, isLeft] = [this.#isStart, this.#parts.left(job) !== undefined];
+    return firstOfInterval(job, { ...startOf(job), now, fromNow, isStart, isLeft });
   }
 
   #planAfter(name: string, after: Date): void {
@@ -167,6 +170,6 @@ export class PlannedJobs {
 }
 
 /** The log with a job's fields. */
-export function logAbout({ name, key }: ScheduledJob, log: Log): Log {
+export function logAbout({ name, key }: Pick<ScheduledJob, "name" | "key">, log: Log): Log {
   return log.with({ job: name, stack: key.name, context: key.context });
 }

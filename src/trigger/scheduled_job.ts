@@ -9,8 +9,6 @@ export interface ScheduledJob extends LabelledJob {
   readonly isRunning: boolean;
   /** Containers that were made for runs; at the start, an ended process's. */
   readonly executions: readonly string[];
-  /** The container of the run, as it is noted now, that has something stopped which no label tells of. */
-  readonly left: () => string | undefined;
 }
 
 /** The name of a job, unlike that of any other job of all contexts. */

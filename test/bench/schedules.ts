@@ -29,7 +29,6 @@ function job(index: number, schedule: string): ScheduledJob {
     isRunning: false,
     spec,
     executions: [],
-    left: () => undefined,
   };
 }
 
@@ -43,6 +42,7 @@ async function simulate(
   const stop = new AbortController();
   let firings = 0;
   const scheduler = new JobScheduler({
+    left: () => undefined,
     find: () => Promise.resolve(jobs),
     events: { follow: () => Promise.resolve() },
     whyLeft: () => undefined,

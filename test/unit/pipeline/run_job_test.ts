@@ -272,6 +272,28 @@ describe("runJob()", () => {
     });
   }
 
+  it("says where what it stopped could not be started again", async () => {
+    const key = stackKey("", "evil");
+    const ledger = createMemoryLedger(createFakeClock());
+    const notes = ledger.stoppedByJobs.of(key, "job");
+    const stopServices = [{ project: "evil", service: "web" }];
+    notes.set({ id: "job-id", stops: ["web-id"], mayRun: true, stopServices });
+    const labels = { [LABELS.manager]: MANAGER, [LABELS.digest]: "d" };
+    const engine = Object.assign(
+      createMemoryEngine([
+        runningContainer("evil", "web", { state: "exited", labels }),
+        runningContainer("evil", "job", { labels }),
+      ]),
+      {
+        waitContainer: () => Promise.resolve(0),
+        startContainer: () => Promise.reject(new Error("port is already allocated")),
+      },
+    );
+    const end = await runOfEvil({ engine, ledger, onLock: () => {} }, "job-id");
+    assert.match(end, /^job job has run; not all that it stopped could be started again/);
+    assert.deepEqual(notes.get()?.stops, ["web-id"]);
+  });
+
   /**
    * Runs a job of `evil` that stops `shop/web`; `meanwhile` happens while it waits for its lock, or
    * while it looks at another project, which it stops too, under that lock.

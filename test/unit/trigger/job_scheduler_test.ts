@@ -24,7 +24,7 @@ function job(name: string, schedule: string, more: Record<string, string> = {}):
   assert.ok(spec);
   const key = stackKey("", "shop");
   const what = { service: name, name: `shop-${name}-1`, mode: "container", source: "" } as const;
-  return { key, ...what, id: "id", isRunning: false, spec, executions: [], left: () => undefined };
+  return { key, ...what, id: "id", isRunning: false, spec, executions: [] };
 }
 
 function setUp(
@@ -36,6 +36,7 @@ function setUp(
   mostRuns?: number,
   whyLeft: () => string | undefined = () => undefined,
   startOf: (job: ScheduledJob) => IntervalStart = () => ({}),
+  left: () => string | undefined = () => undefined,
 ) {
   const clock = createFakeClock(start);
   const stop = new AbortController();
@@ -64,6 +65,7 @@ function setUp(
       random: () => 1,
     }, stop.signal),
     whyLeft,
+    left,
     submit(work: RunJob) {
       const { service, adopts } = work;
       started.push(adopts === undefined ? service : `${service} ${adopts}`);
@@ -93,6 +95,11 @@ function setUp(
       await running;
     },
   };
+}
+
+function setUpLeft(jobs: ScheduledJob[], left: () => string | undefined) {
+  const nothing = undefined;
+  return setUp(jobs, nothing, nothing, nothing, nothing, nothing, nothing, nothing, left);
 }
 
 describe("the scheduler of jobs", () => {
@@ -431,8 +438,9 @@ describe("the scheduler of jobs", () => {
 
   it("takes up what was left at the next look, once at a time, and not while the job runs", async () => {
     let isLeft = false;
-    const one = { ...job("a", "@yearly"), left: () => isLeft ? "4711" : undefined };
-    const { clock, scheduler, started, changed, end } = setUp([one]);
+    const one = job("a", "@yearly");
+    const left = () => isLeft ? "4711" : undefined;
+    const { clock, scheduler, started, changed, end } = setUpLeft([one], left);
     const look = async () => {
       changed();
       await clock.advance(1000);
@@ -449,6 +457,33 @@ describe("the scheduler of jobs", () => {
     scheduler.begin(one)();
     await look();
     assert.deepEqual(started, ["a 4711", "a 4711"]);
+    await end();
+  });
+
+  it("takes up what was left again and again, though no event tells of it, until nothing is", async () => {
+    let isLeft = true;
+    const one = job("a", "@yearly");
+    const { clock, scheduler, started, end } = setUpLeft([one], () => isLeft ? "4711" : undefined);
+    await clock.advance(0);
+    // Refused before it began, as where the queue is full.
+    assert.deepEqual(started, ["a 4711"]);
+    await clock.advance(10_000);
+    assert.equal(started.length, 2);
+    const endRun = scheduler.begin(one);
+    await clock.advance(60_000);
+    assert.equal(started.length, 2);
+    endRun();
+    await clock.advance(60 * 60_000);
+    assert.ok(started.length > 10 && started.length < 20, `${started.length}`);
+    isLeft = false;
+    await clock.advance(300_000);
+    const before = started.length;
+    await clock.advance(60 * 60_000);
+    assert.deepEqual([started.length, clock.sleepers], [before, 1]);
+    isLeft = true;
+    scheduler.begin(one)();
+    await clock.advance(10_000);
+    assert.equal(started.length, before + 1);
     await end();
   });
 
