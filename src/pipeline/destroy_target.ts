@@ -255,6 +255,10 @@ async function destroyAsked(
   // A first release that was cut off has to end as well: the next look would make it again.
   const isIts = (each: RecordedRelease) => formatStackKey(each.key) === formatStackKey(key);
   const begun = current ?? parts.ledger.releasesUnderWay().find(isIts);
+  // What a person says of data that waits to be deleted counts: the run finds the stack changed.
+  if (begun === undefined && parts.ledger.discovered.get(key)?.isLeft === true) {
+    return await destroyNow(parts, key, { by, what, since }, signal);
+  }
   if (begun === undefined || (begun.swarm !== undefined) !== isStack) return undefined;
   await requireNoneBeside(parts, begun, signal);
   return await destroyNow(parts, key, { by, what, since }, signal);
