@@ -1,4 +1,4 @@
-import { type ComposeModel, errors } from "../model/mod.ts";
+import { type ComposeModel, errors, isFilled } from "../model/mod.ts";
 import { isSince } from "./is_since.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 
@@ -88,6 +88,16 @@ export async function requireKnownToEngine(
     );
   }
   return unknown.map(({ text }) => `${text}: this one, with API ${spoken}, leaves it out`);
+}
+
+/** Sentences about keys of a model that compose, unlike a swarm, makes containers without. */
+export function leftOutByCompose(model: ComposeModel): string[] {
+  return Object.entries(servicesOf(model)).filter(([, { credential_spec }]) =>
+    isFilled(credential_spec)
+  )
+    .map(([service]) =>
+      `services.${service}.credential_spec: docker compose leaves it out, so the container is made without`
+    );
 }
 
 function usesOf(parts: Readonly<Record<string, unknown>>, kind: string, keys: readonly YoungKey[]) {

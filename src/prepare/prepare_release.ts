@@ -1,5 +1,6 @@
 import {
   configurationText,
+  leftOutByCompose,
   makeRelease,
   requireKnownToEngine,
   requireStartFirst,
@@ -62,7 +63,8 @@ export async function prepareRelease(
   const prepared = await releaseOf(parts, target, { rendered, content }, signal);
   const { key, model: made } = prepared.release;
   const api = () => parts.host.engine.apiVersion(signal);
-  for (const text of await requireKnownToEngine(made, key.name, api)) {
+  const leftOut = prepared.release.swarm === undefined ? leftOutByCompose(made) : [];
+  for (const text of [...leftOut, ...await requireKnownToEngine(made, key.name, api)]) {
     parts.log.warning(text, { stack: key.name, context: key.context });
   }
   const { tree, beside, model } = rendered;

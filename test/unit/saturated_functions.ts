@@ -303,6 +303,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
       ports.map((each) => ({ ...each, protocol: "udp" })),
     );
   },
+  leftOutByCompose: ({ model }) => compose.leftOutByCompose(model),
   requireKnownToEngine: ({ model }) =>
     compose.requireKnownToEngine(model, "a", () => Promise.resolve("1.30")),
   expectationOf: forEach((name, { model }) => compose.expectationOf(name, model)),

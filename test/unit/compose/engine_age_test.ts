@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { requireKnownToEngine } from "../../../src/compose/mod.ts";
+import { leftOutByCompose, requireKnownToEngine } from "../../../src/compose/mod.ts";
 
 const OLD = "1.41";
 const NEW = "1.48";
@@ -65,5 +65,16 @@ describe("requireKnownToEngine()", () => {
     };
     const never = () => Promise.reject(new Error("asked"));
     assert.deepEqual(await requireKnownToEngine(model, "shop", never), []);
+  });
+});
+
+describe("leftOutByCompose()", () => {
+  it("says what a container is made without, and nothing of what is empty", () => {
+    const text =
+      "services.web.credential_spec: docker compose leaves it out, so the container is made " +
+      "without";
+    assert.deepEqual(leftOutByCompose(service({ credential_spec: { file: "a.json" } })), [text]);
+    assert.deepEqual(leftOutByCompose(service({ credential_spec: {} })), []);
+    assert.deepEqual(leftOutByCompose(service({})), []);
   });
 });
