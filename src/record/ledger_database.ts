@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { errors, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
-import { existsNow, removeNow, replaceNow } from "../system/mod.ts";
+import { identityNow, removeNow, replaceNow } from "../system/mod.ts";
 import { damaged } from "./json_in.ts";
 import { knownVersion, migrate, SCHEMA_VERSION } from "./migrate_ledger.ts";
 import { openForReading } from "./open_for_reading.ts";
@@ -60,6 +60,8 @@ export class LedgerDatabase {
   readonly path: string;
   readonly #onRewritten: () => void;
   #database: DatabaseSync;
+  /** Which file that is. */
+  #file: string | undefined;
   /** Prepared statements by their text; this room has a fixed number of texts. */
   readonly #statements = new Map<string, StatementSync>();
   #isHeld = false;
@@ -70,6 +72,7 @@ export class LedgerDatabase {
     this.#onRewritten = onRewritten;
     this.#database = this.#guard(() => onlyReads ? openForReading(path) : open(path));
     this.#guard(() => (onlyReads ? requireNewest : migrate)(this.#database, path));
+    this.#file = identityNow(path);
   }
 
   /** Runs a statement that changes something. */
@@ -165,10 +168,15 @@ export class LedgerDatabase {
   /**
    * Writes the database to a new file when its file was deleted. Changes to the open, deleted file
    * would be lost with this process, but all that it holds can still be read.
+   *
+   * Throws `data_dir_unusable` where another file is in its place: a copy that a person put back, which others
+   * write to. This process decides by what it had read, and would write where nobody reads.
    */
   #requireFile(): void {
     if (this.path === IN_MEMORY || this.#database.isTransaction) return;
-    if (existsNow(this.path)) return;
+    const file = identityNow(this.path);
+    if (file === this.#file) return;
+    if (file !== undefined) throw replaced(this.path);
     const copy = `${this.path}.new`;
     removeNow(copy);
     this.#database.prepare("VACUUM INTO ?").run(copy);
@@ -178,6 +186,7 @@ export class LedgerDatabase {
     for (const journal of ["-wal", "-shm"]) removeNow(this.path + journal);
     replaceNow(copy, this.path);
     this.#database = open(this.path);
+    this.#file = identityNow(this.path);
     this.#onRewritten();
   }
 
@@ -241,6 +250,14 @@ function requireNewest(database: DatabaseSync, path: string): void {
   throw errors.data_dir_unusable(
     `the ledger ${path} is of an earlier version, and the data directory must be writable and have ` +
       "free space before this one can read it",
+  );
+}
+
+function replaced(path: string): StackwrightError {
+  return errors.data_dir_unusable(
+    `the ledger ${path} was replaced by another file while this process had it open, and nothing was ` +
+      "written: restart the service, which goes on with the file that is there now (stop it before a copy " +
+      "is put back the next time)",
   );
 }
 

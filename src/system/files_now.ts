@@ -8,6 +8,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import { utf8 } from "../model/mod.ts";
 import { MOST_GIVEN, tooLarge } from "./files.ts";
@@ -51,6 +52,12 @@ function textNow(path: string, mostBytes: number): string {
 /** True when there is anything at a path, at once: for what other work may not interrupt. */
 export function existsNow(path: string): boolean {
   return existsSync(path);
+}
+
+/** What is the same for all paths to the file at a path, at once; `undefined` where there is none. */
+export function identityNow(path: string): string | undefined {
+  const info = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return info && `${info.dev}:${info.ino}`;
 }
 
 /** Puts a file in the place of another, which need not be there, at once; see {@link existsNow}. */

@@ -25,7 +25,15 @@ export { requireRoom } from "./disk_room.ts";
 export { DiskShares } from "./disk_shares.ts";
 export * from "./files.ts";
 export { readAll, systemFiles } from "./system_files.ts";
-export { chmodNow, existsNow, namesNow, readFileNow, removeNow, replaceNow } from "./files_now.ts";
+export {
+  chmodNow,
+  existsNow,
+  identityNow,
+  namesNow,
+  readFileNow,
+  removeNow,
+  replaceNow,
+} from "./files_now.ts";
 export { bytesBelow } from "./growth_watch.ts";
 export * from "./http_client.ts";
 export { type HttpClientOptions } from "./http_transport.ts";

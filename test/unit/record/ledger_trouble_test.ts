@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -274,6 +274,24 @@ describe("Ledger in trouble", () => {
       });
     });
   }
+
+  it("replaced while it is open is written to no more, until it is opened anew", async () => {
+    await inDirectory(async (directory) => {
+      const path = join(directory, "state.db");
+      const ledger = openLedger(path);
+      ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "a1")), {}, "first");
+      const restored = join(directory, "restored.db");
+      openLedger(restored).close();
+      await rename(restored, path);
+      const isReplaced = says("data_dir_unusable", path, "was replaced", "nothing was", "restart");
+      for (let count = 0; count < 2; count++) {
+        assert.throws(() => ledger.beginDeploy(releaseOf(WEB, "b2")), isReplaced);
+        assert.throws(() => ledger.checkWritable(), isReplaced);
+      }
+      assert.deepEqual(ledger.history(WEB, 9).map((each) => each.message), ["first"]);
+      ledger.close();
+    });
+  });
 
   it("that another process holds says so, and goes on when it is let go", async () => {
     await inDirectory((directory) => {
