@@ -78,8 +78,10 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     async make(told, files, signal) {
       const stops = await toStop(signal);
       const execution = { runId: facts.nextId(), stops, owner: facts.owner };
+      // The name leads to it as the id does.
+      const making = (id: string) => told({ id, stops });
       const { id } = await facts.making(
-        () => makeExecution(engine, container.id, execution, signal),
+        () => makeExecution(engine, container.id, execution, signal, making),
         signal,
       );
       told({ id, stops });

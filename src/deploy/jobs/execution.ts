@@ -40,7 +40,8 @@ export function ownerOfRun(labels: Readonly<Record<string, string>>): StackOwner
 
 /**
  * Makes a container for one run, like the job's: with its mounts, variables and networks, but
- * without its network names, addresses and ports, and never restarted by the engine.
+ * without its network names, addresses and ports, and never restarted by the engine. Tells `making`
+ * its name before: where the engine goes away meanwhile, it may be there although this rejects.
  *
  * Throws `not_found` when the job's container is gone.
  */
@@ -49,6 +50,7 @@ export async function makeExecution(
   source: string,
   execution: ExecutionFacts,
   signal: AbortSignal,
+  making: (name: string) => void = () => {},
 ): Promise<{ readonly id: string; readonly name: string }> {
   const recipe = await engine.containerRecipe(source, signal);
   if (recipe === undefined) {
@@ -67,6 +69,7 @@ export async function makeExecution(
     throw errors.pull_failed(`the image ${image} is not on the engine`);
   }
   const made = executionRecipe({ ...recipe, imageId }, name, labels);
+  making(name);
   return { id: await engine.createContainer(made, signal), name };
 }
 

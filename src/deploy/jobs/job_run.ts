@@ -54,8 +54,8 @@ export interface JobEngine<Stopped> extends RunsEngine<Stopped> {
   restart(signal: AbortSignal): Promise<string>;
   /**
    * Makes a container or service for one run, labelled with what the run stops, without starting
-   * it; `files` are for a container. Reports it to `told` as soon as it exists; returns a function
-   * that starts it.
+   * it; `files` are for a container. Reports it to `told` as soon as it exists, or may; returns a
+   * function that starts it.
    */
   make(
     told: (own: OwnOfRun<Stopped>) => void,

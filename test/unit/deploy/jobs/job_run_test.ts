@@ -371,6 +371,17 @@ describe("the run of a job in a container", () => {
     assert.deepEqual(engine.calls, calls);
   });
 
+  it("is put away where the engine went away while its container was made: it may be there", async () => {
+    const engine = createMemoryEngine([backup]);
+    const { facts } = await createRun(engine);
+    engine.containerRecipe = () =>
+      Promise.resolve({ ...backup, runs: false, imageId: "i", labels: {}, body: { Image: "i" } });
+    engine.images["i"] = "i";
+    engine.createContainer = () => Promise.reject(away());
+    await assert.rejects(new JobRun(facts, containerJobs(facts)).begin(never), /was cut/);
+    assert.deepEqual(engine.calls, [`remove ${backup.name}-stackwright-job-8 with volumes`]);
+  });
+
   it("has its container made when few others are", async () => {
     const { run, facts } = await createRun(createMemoryEngine([backup]));
     let asked = 0;
