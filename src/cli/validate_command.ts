@@ -30,12 +30,13 @@ each is made from something, and that the files of configs and secrets and the d
 in exist, as far as the files tell; all else takes compose, and plan. Warns of what has no effect,
 and of jobs while SCHEDULER_ENABLED is false.
 
-Reads the files of all targets. Needs neither an engine nor a network. Honours
-DEPLOY_CONFIG_BASE_DIR.
+Reads the files of all targets. Needs neither an engine nor a network, and knows no contexts, which
+are of the machine that deploys: plan says where one is unknown. Honours DEPLOY_CONFIG_BASE_DIR.
 
 Writes what it finds to standard output. Exits 0 when everything is right, 1 when something is not.
 `,
   async run(io) {
+    requireNoTarget(io.args);
     const { json, operands } = readArguments(io.args, 1);
     const root = resolve(io.cwd, operands[0] ?? ".");
     if ((await systemFiles.stat(root))?.kind !== "directory") {
@@ -163,4 +164,10 @@ async function* filesBelow(root: string, directory: string) {
       } else if (kind !== undefined) yield [path, { kind }] as const;
     }
   }
+}
+
+/** Throws `bad_request` to who names a target, as for plan and apply. */
+function requireNoTarget(args: readonly string[]): void {
+  if (!args.some((each) => /^--target(?:=|$)/.test(each))) return;
+  throw errors.bad_request("validate reads the files of all targets: leave --target out");
 }

@@ -1,5 +1,5 @@
 import { serviceOf, textAt } from "./model.ts";
-import { errors, type Release, type ReleaseService } from "../model/mod.ts";
+import { errors, fewOf, type Release, type ReleaseService } from "../model/mod.ts";
 
 /** Whether `pull_policy: always` pulls an image whenever its release is prepared. */
 export function pullsAlways({ model }: Pick<Release, "model">, name: string): boolean {
@@ -18,7 +18,9 @@ export function requirePullable(
 ): void {
   const refused = missing.filter((each) => pullsNever(release, each.name));
   if (refused.length === 0) return;
-  const images = refused.map((each) => `${each.image} of service ${each.name}`).join(", ");
+  const images = [...Map.groupBy(refused, ({ image }) => image)].map(([image, those]) =>
+    `${image} of service${those.length === 1 ? "" : "s"} ${fewOf(those.map(({ name }) => name))}`
+  ).join(", ");
   throw errors.pull_failed(
     `${release.key.name} needs ${images}, not on this engine, and pull_policy: never forbids to ` +
       "fetch it; load or build the image here, or take pull_policy away. Nothing was changed",

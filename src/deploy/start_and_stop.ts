@@ -6,6 +6,7 @@ import {
   type StackKey,
   type StackwrightError,
 } from "../model/mod.ts";
+import { portTold } from "./engine/taken_port.ts";
 import { isDown } from "./left_orphans.ts";
 
 /** Starts all containers that the engine can start; the first refusal of the others. */
@@ -22,7 +23,11 @@ export async function startAll(
       else if (container.state !== "running") await engine.startContainer(container.id, signal);
     } catch (thrown) {
       if (!isStackwrightError(thrown, "engine_refused")) throw thrown;
-      refused ??= thrown;
+      const why = portTold(thrown.message);
+      // What the engine says otherwise names the container by its id.
+      refused ??= errors.engine_refused(`container ${container.name} did not start: ${why}`, {
+        cause: thrown,
+      });
     }
   }
   return refused;

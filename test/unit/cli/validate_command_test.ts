@@ -79,6 +79,14 @@ describe("stackwright validate", () => {
     });
   });
 
+  it("validate says that it reads the files of all targets to who names one", async () => {
+    for (const args of [["--target", "nas"], ["--target=nas"]]) {
+      const { code, err } = await run(["validate", ...args, "."]);
+      assert.match(err, /reads the files of all targets: leave --target out/);
+      assert.equal(code, EXIT.usage);
+    }
+  });
+
   it("validate finds schedules that deployments fail of, and jobs that no scheduler runs", async () => {
     const labels = (schedule: string) =>
       `services: {a: {image: x, labels: ["cd.doco.job.enabled=true", "cd.doco.job.schedule=${schedule}"]}}`;

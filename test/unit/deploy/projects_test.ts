@@ -38,6 +38,10 @@ function containersWith(files: Readonly<Record<string, string>>) {
   });
 }
 
+const PORT_TAKEN =
+  "engine refused POST /containers/db-id/start: 500 Bind for 127.0.0.1:80 failed: " +
+  "port is already allocated";
+
 describe("Projects.list()", () => {
   it("names every compose file that a container of the project names, once", async () => {
     const projects = projectsWith({
@@ -120,18 +124,20 @@ describe("Projects.control()", () => {
       const lifted: (readonly string[])[] = [];
       const parts = { hold: () => [], started: () => void lifted.push([...engine.calls]) };
       engine.onCall = (call) => {
-        if (call === `${action} db-id`) throw errors.engine_refused("its port is taken");
+        if (call === `${action} db-id`) throw errors.engine_refused(PORT_TAKEN);
       };
       const asked = { action, timeoutSeconds: 5 };
+      const told =
+        "container shop-db-1 did not start: port 127.0.0.1:80 of the host is taken by .*port";
       const ours = projectsWith({}, parts, engine).control(stackKey("", "shop"), asked, never);
       await assert.rejects(ours, {
         code: "engine_refused",
-        message: /^its port is taken; whatever else shop has was started, and it is not stopped/,
+        message: new RegExp(`^${told}; whatever else shop has was started, and it is not stopped`),
       });
       assert.deepEqual(lifted, [[`${action} web-id`]]);
       const others = projectsWith({}, { ...parts, hold: () => undefined }, engine);
       await assert.rejects(others.control(stackKey("", "shop"), asked, never), {
-        message: "its port is taken",
+        message: new RegExp(`^${told}$`),
       });
       assert.equal(lifted.length, 1);
     });
