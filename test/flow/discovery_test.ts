@@ -207,7 +207,9 @@ describe("auto-discovery", () => {
       const why =
         `its volumes and the data in its relative mounts: ${world.stack}-b is named and not`;
       assert.ok(out.includes(`; keeps ${why}`), out);
-      assert.ok(JSON.stringify(await pollTo(world, "succeeded")).includes(`; kept ${why}`));
+      const run = JSON.stringify(await pollTo(world, "succeeded"));
+      const named = new RegExp(`; kept ${why} [^;]*; [^;]* uses; kept volume ${volumes.data.name}`);
+      assert.match(run, named);
       assert.deepEqual(await running(world, "a", "b"), ["b"]);
       assert.deepEqual(await world.engine.findVolumes([volumes.data.name], never), [before]);
     }));

@@ -1,4 +1,4 @@
-import { dataText, type RemovedData } from "../../deploy/mod.ts";
+import { dataText, type RemovedData, volumesOf } from "../../deploy/mod.ts";
 import {
   type DiscoveredStack,
   errors,
@@ -18,6 +18,7 @@ import { remembering } from "../decide/remembering.ts";
 import { destroyTarget } from "../destroy_target.ts";
 import { partsFor, type PipelineParts } from "../parts.ts";
 import { type AttemptedRemoval, removalAgain } from "./failed_removal.ts";
+import { written } from "./finish_destroy.ts";
 import { overtakenBy } from "./is_newer.ts";
 
 /** A stack that was removed but for its data and images, which go after the other stacks of the run were deployed. */
@@ -91,7 +92,8 @@ async function deleteData(
     return { deleted: [], kept: decideData(now, why).kept };
   };
   if (signal.aborted) return keeps("the run ended before the other stacks were deployed");
-  const { what, kept } = decideData(now);
+  const { what, kept: why } = decideData(now);
+  const kept = what.keepsStackVolumes ? [...why, ...await leftOf(anyParts, key, signal)] : why;
   if (!what.removeVolumes && !what.removeImages) {
     if (attempted === undefined) return { deleted: [], kept };
     const undone = now.successors.filter((each) => each.isDeployed === false);
@@ -114,6 +116,21 @@ async function deleteData(
     () => deploying(parts, { ...found, configuration }, work, signal),
     signal,
   );
+}
+
+/** What is left of a stack's data, named, for who deletes by hand what nothing uses; nothing where the engine is away. */
+async function leftOf(
+  anyParts: PipelineParts,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  try {
+    const parts = await partsFor(anyParts, key, signal);
+    const volumes = await volumesOf(parts.host.engine, key, signal);
+    return [...volumes.map(({ name }) => `volume ${name}`), ...await written(parts, key)];
+  } catch {
+    return [];
+  }
 }
 
 /** Does `work`, which may leave data of stacks that it removes, and deletes that after it: see {@link deleteLeftData}. */
