@@ -1,5 +1,5 @@
 import type { ObservedContainer, Release, ReleaseService } from "../model/mod.ts";
-import { claimsOf, rangesOf } from "./claims.ts";
+import { claimsOf } from "./claims.ts";
 import { type Claims, clashingPlaces, takenPlaces } from "./clashing.ts";
 
 /** A claim of a service to something that only one stack of an engine can have, for comparing releases. */
@@ -10,8 +10,6 @@ export interface StackClaim {
   /** Keys of the claim, of which another release that wants the same has one in `needed`. */
   readonly held: readonly string[];
   readonly needed: readonly string[];
-  /** Stacks that get it from compose, if they have the service for it. */
-  readonly givenTo?: readonly string[];
   /** Whether it is needed by runs of a job alone, which no deployment starts. */
   readonly isOfRuns?: boolean;
 }
@@ -19,11 +17,11 @@ export interface StackClaim {
 /**
  * The claims of a release to ports, addresses and names of containers, also of what does not run at the
  * moment: another release of the stack is tried, a job has stopped a service, or it waits for a restart.
- * A service without containers claims names alone. So does a job or another one that ends, which has its
- * port only while it runs, but needs one that nobody else claims. Of a range all ports count: the engine chooses
- * one that is free for a moment. A service without containers, or whose profile is not active, keeps only names
- * that others choose from being what compose gives it later. A stack of a swarm has ports alone, against stacks
- * that are containers: its swarm looks after those of its own services. There may be tens of thousands.
+ * A job, or another service that ends, claims its names alone, having its port only while it runs, but needs one
+ * that nobody else claims. A service without containers, or whose profile is not active, keeps from its names
+ * only who chooses them: to whom compose gives them, they go. Of a range, out of which the engine chooses, none
+ * is claimed. A stack of a swarm has ports alone, against stacks that are containers: its swarm looks after
+ * those of its own services. There may be tens of thousands.
  */
 export function* stackClaims(
   { key, model, services, inactive = [], swarm }:
@@ -37,12 +35,11 @@ export function* stackClaims(
     }
     const { name, expectation: { replicas } } = service;
     const { names, ports, addresses } = claimsOf(model, name);
-    for (const each of names) yield { service: name, ...chosenName(each) };
+    for (const each of names) yield chosenName(each, name, replicas);
     if (names.length === 0 && replicas > 0) yield givenNames(key.name, name, replicas);
     if (names.length === 0 && replicas === 0) yield laterNames(key.name, name);
     if (replicas === 0) continue;
-    const all = [...ports, ...rangesOf(model, name).flat()];
-    yield* placesOf(service, { ports: all, addresses }, CONTAINERS);
+    yield* placesOf(service, { ports, addresses }, CONTAINERS);
   }
   if (swarm !== undefined) return;
   for (const service of inactive) yield laterNames(key.name, service);
@@ -96,14 +93,14 @@ function* placesOf(
   }
 }
 
-function chosenName(name: string): Omit<StackClaim, "service"> {
+function chosenName(name: string, service: string, replicas: number): StackClaim {
   const [prefix] = /^.*-(?=\d+$)/.exec(name) ?? [];
   const given = prefix === undefined ? [] : [`numbers ${prefix}`, `later ${prefix}`];
   return {
+    service,
     what: `the container name ${name}`,
-    held: [`name ${name}`],
-    needed: [`name ${name}`, ...given],
-    givenTo: prefix === undefined ? [] : stacksIn(prefix.slice(0, -1), "-"),
+    held: [replicas === 0 ? `chosen ${name}` : `name ${name}`],
+    needed: [`name ${name}`, `chosen ${name}`, ...given],
   };
 }
 

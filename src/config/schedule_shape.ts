@@ -35,6 +35,8 @@ export function isTimeZone(name: string): boolean {
   if (name === "UTC") return true;
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
+    // Which knows no abbreviations that Intl takes on some runtimes, such as IST.
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
     return true;
   } catch {
     return false;

@@ -160,9 +160,7 @@ async function requireNotDefined(
     if (own.has(name)) continue;
     for (const stack of stacksIn(name, "_")) {
       await pauses.after(1);
-      // A stack with a longer name may come to define it, as `api_data` of `shop` is the name of `data` of `shop_api`.
-      const isInside = stack.startsWith(`${key.name}_`);
-      if (stack === key.name || !(isInside || facts.definedBy(kind, stack).has(name))) continue;
+      if (stack === key.name || !facts.definedBy(kind, stack).has(name)) continue;
       const labels = { [COMPOSE_LABELS.project]: stack };
       const whose = await anothers(key, labels, facts, claimant);
       if (whose === undefined) continue;
@@ -176,12 +174,14 @@ async function requireNotDefined(
 
 /**
  * Refuses what a recorded stack of another owner claims, also while it has no container that shows it. What
- * the stack itself claims already stays its own. Throws `conflict`, as {@link requireOwnVolumes} does.
+ * the stack itself claims already, or one of its containers has, stays its own. Throws `conflict`, as {@link requireOwnVolumes} does.
  */
 export async function requireUnclaimed(
   key: StackKey,
-  { claims, claimants }: {
+  { claims, claimants, own = new Set() }: {
     readonly claims: readonly StackClaim[];
+    /** Keys of what the stack's containers have. */
+    readonly own?: ReadonlySet<string>;
     /** The stacks that claim the same, by key of the claims; the own one among them. */
     readonly claimants: ReadonlyMap<string, ReadonlySet<string>>;
   },
@@ -189,11 +189,11 @@ export async function requireUnclaimed(
   claimant: StackOwner,
 ): Promise<void> {
   const pauses = createPauses(1);
-  for (const { service, what, held, needed, givenTo = [] } of claims) {
-    const isOwn = (each: string) => claimants.get(each)?.has(key.name) === true;
+  for (const { service, what, held, needed } of claims) {
+    const isOwn = (each: string) => own.has(each) || claimants.get(each)?.has(key.name) === true;
     if (held.length > 0 && held.every(isOwn)) continue;
-    const having = needed.flatMap((each) => [...claimants.get(each) ?? []]);
-    for (const stack of new Set([...having, ...givenTo])) {
+    const open = needed.filter((each) => !own.has(each));
+    for (const stack of new Set(open.flatMap((each) => [...claimants.get(each) ?? []]))) {
       await pauses.after(1);
       const labels = { [COMPOSE_LABELS.project]: stack };
       const whose = await anothers(key, labels, facts, claimant);

@@ -20,7 +20,7 @@ import { remembering } from "./decide/remembering.ts";
 import { type RemovalWish, removalWish } from "./destroy/failed_removal.ts";
 import type { DataOfTargets } from "./destroy/data_of_targets.ts";
 import { overtakenBy } from "./destroy/is_newer.ts";
-import { goesAtOnce } from "./destroy/obsolete_removal.ts";
+import { isLeftAlone, NOTHING_BESIDE } from "./destroy/obsolete_removal.ts";
 import { destroyTarget, nothingToDestroy } from "./destroy_target.ts";
 import { isSameMode } from "./stack_mode.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
@@ -161,11 +161,17 @@ async function destroy(
   const { key, discovered: found } = target;
   const facts = data.factsOf(target);
   const fate = decideData(facts);
-  const decided = { by: ownerFrom(target.configuration), found, what: goesAtOnce(fate), since };
+  const waits = fate.after.length > 0 || facts.isPart;
+  if (waits && isLeftAlone(parts, key)) {
+    data.leave(target, facts, teller);
+    return "data_left";
+  }
+  const what = waits ? NOTHING_BESIDE : fate.what;
+  const decided = { by: ownerFrom(target.configuration), found, what, since };
   const remove = () => destroyTarget(parts, key, decided, signal);
   const deleted = await remembering(parts, key, removalWish(target), remove, signal);
   if (deleted === "moved") return undefined;
-  if (deleted !== undefined && fate.after.length > 0) {
+  if (deleted !== undefined && waits) {
     data.leave(target, facts, teller);
     return "data_left";
   }

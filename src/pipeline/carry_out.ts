@@ -147,7 +147,8 @@ export async function finishRollout(
   const images = { ...result.images, ...beside };
   const { note: said = "deployed", remembers, unpins = false } = work;
   parts.ledger.deployed(intent, images, said, { keepsFailure: remembers === false, unpins });
-  if (recorded === undefined) parts.ledger.claims.forget(intent.releaseId ?? "");
+  // Noted again when somebody asks: what a first one found is nobody's any more, nor is what was replaced.
+  parts.ledger.claims.forget(recorded?.id ?? intent.releaseId ?? "");
   try {
     await tidyUp(parts, work, ran, signal);
   } finally {
@@ -211,6 +212,7 @@ async function giveUp(
   const message = (again ? `release ${again.number} again: ` : "") + error.message;
   const stopped = await stoppedOf(parts, work, intent, signal);
   parts.ledger.fail(intent, kind, withSequel(message, text), stopped);
+  parts.ledger.claims.forget(intent.releaseId ?? "");
   if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
   if (remembers === false) return;
   const [at, source] = [parts.clock.now(), askingSource(release)];

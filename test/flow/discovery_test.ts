@@ -362,6 +362,29 @@ describe("auto-discovery", () => {
       assert.match(plan, /there is nothing to destroy/);
     }));
 
+  it("the data of one with destroy: true stays while not all of its configuration can be read", () =>
+    inWorld("fake", async (world) => {
+      const policy = { enabled: true, delete: true };
+      const file = composeFile({ web: service({ volumes: ["own:/own"] }) }, {
+        volumes: { own: {} },
+      });
+      const [a, b] = [directory(world, "a"), directory(world, "b")];
+      await commit(world, { [`${a}/compose.yaml`]: file, [`${b}/compose.yaml`]: app() }, policy);
+      await pollTo(world, "succeeded");
+      const broken = { [`${a}/${CONFIG}`]: "destroy: true\n", [`${b}/${CONFIG}`]: "timeout: [\n" };
+      await commit(world, broken, policy);
+      const run = JSON.stringify(await pollTo(world, "failed"));
+      assert.ok(run.includes("not all that its configuration names could be read"), run);
+      const volume = `${world.stack}-a_own`;
+      const isThere = async () =>
+        (await world.engine.findVolumes([volume], new AbortController().signal)).length > 0;
+      assert.deepEqual(await running(world, "a", "b"), ["b"]);
+      assert.ok(await isThere());
+      await commit(world, { [`${b}/${CONFIG}`]: "timeout: 5m\n" }, policy);
+      await commandTo(world, 0, ["apply", world.repository.url]);
+      assert.ok(!await isThere());
+    }));
+
   it("the data of a removed one stays where another one is not deployed as the commit has it", () =>
     inWorld("fake", async (world) => {
       const policy = { enabled: true, delete: true, remove_volumes: true };

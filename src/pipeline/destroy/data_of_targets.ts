@@ -49,7 +49,8 @@ export async function withDataOfTargets(
       // It goes under its own name, and was renamed to none.
       successors: successorsOf(parts, key, wanted).map((each) => ({ ...each, isNew: false })),
       fresh: [],
-      isPart: false,
+      // What cannot be read may go on with it.
+      isPart: opened.expansion.failures.length + opened.expansion.left.length > 0,
     });
     const leave: DataOfTargets["leave"] = (target, facts, teller) => {
       const { key, revision, deployment } = target;

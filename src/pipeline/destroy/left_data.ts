@@ -92,6 +92,9 @@ async function deleteData(
     return { deleted: [], kept: decideData(now, why).kept };
   };
   if (signal.aborted) return keeps("the run ended before the other stacks were deployed");
+  if (attempted !== undefined && now.isPart) {
+    return keeps("not all that its configuration names could be read");
+  }
   const { what, kept: why } = decideData(now);
   const kept = what.keepsStackVolumes ? [...why, ...await leftOf(anyParts, key, signal)] : why;
   if (!what.removeVolumes && !what.removeImages) {

@@ -53,11 +53,19 @@ export function isNew({ ledger }: Pick<PipelineParts, "ledger">, key: StackKey):
   return ledger.current(key) === undefined || ledger.discovered.get(key)?.fresh !== undefined;
 }
 
-/** What goes with the containers of a removed stack: nothing where that waits for others. */
-export function goesAtOnce({ after, what }: DataFate): DataFate["what"] {
-  return after.length === 0
-    ? what
-    : { removeVolumes: false, keepsStackVolumes: true, removeImages: false };
+/** What goes with the containers of a removed stack where its data and images wait for others. */
+export const NOTHING_BESIDE: DataFate["what"] = {
+  removeVolumes: false,
+  keepsStackVolumes: true,
+  removeImages: false,
+};
+
+/** Whether a stack was removed before, but for its data, and has not come back since. */
+export function isLeftAlone(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+): boolean {
+  return ledger.discovered.get(key)?.isLeft === true && ledger.current(key) === undefined;
 }
 
 /** Words for when a stack or its data is removed after others, to append to a sentence. */
@@ -99,11 +107,14 @@ export async function destroyObsolete(
 ): Promise<TargetEnd | "moved" | "data_left"> {
   const { stack: found, stack: { key } } = removal;
   const fate = decideData(removal.data);
+  const waits = fate.after.length > 0;
+  if (waits && isLeftAlone(parts, key)) return "data_left";
   const by = ownerFrom(run.configuration);
-  const decided = { by, found, what: goesAtOnce(fate), since, isUnnamed: true };
+  const what = waits ? NOTHING_BESIDE : fate.what;
+  const decided = { by, found, what, since, isUnnamed: true };
   const data = await destroyTarget(parts, key, decided, signal);
   if (data === "moved") return data;
-  if (data !== undefined && fate.after.length > 0) return "data_left";
+  if (data !== undefined && waits) return "data_left";
   if (data !== undefined) {
     const told = { ...data, kept: [...data.kept, ...fate.kept] };
     return { status: "succeeded", message: `removed: ${because}${dataText("deleted", told)}` };

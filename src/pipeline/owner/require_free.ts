@@ -1,6 +1,6 @@
-import { type StackClaim, stackClaims } from "../../compose/mod.ts";
+import { claimsOfContainers, type StackClaim, stackClaims } from "../../compose/mod.ts";
 import { requireUnclaimed } from "../../deploy/mod.ts";
-import type { Release, ServicePlan, StackKey } from "../../model/mod.ts";
+import type { ObservedStack, Release, ServicePlan, StackKey } from "../../model/mod.ts";
 import { requireNoClash } from "../../prepare/mod.ts";
 import type { Ledger } from "../../record/ledger.ts";
 import { createPauses, inPieces } from "../../system/mod.ts";
@@ -25,7 +25,7 @@ export async function requireFree(
   signal: AbortSignal,
 ): Promise<void> {
   await requireNoClash(parts, release, now, signal);
-  const asker = { owner, discovered, services: now.plan.services };
+  const asker = { owner, discovered, services: now.plan.services, observed: now.observed };
   await requireNotClaimed(parts, release, asker, signal);
 }
 
@@ -53,7 +53,9 @@ export async function requireServiceFree(
 export async function requireNotClaimed(
   parts: Parameters<typeof askerOf>[0],
   release: Release,
-  { owner, discovered, services }: Pick<AskingRelease, "owner" | "discovered"> & {
+  { owner, discovered, services, observed }: Pick<AskingRelease, "owner" | "discovered"> & {
+    /** What the stack runs, which has what it has, whatever others claim. */
+    readonly observed?: Pick<ObservedStack, "containers">;
     /** What becomes of services; `isRun`, that the one of a job is started. */
     readonly services:
       readonly (Pick<ServicePlan, "name" | "action"> & { readonly isRun?: true })[];
@@ -69,10 +71,11 @@ export async function requireNotClaimed(
   );
   const of = { key, revision, ...(configuration && { configuration }) };
   const { claimant, facts } = askerOf(parts, { ...of, owner, discovered }, signal);
+  const own = new Set(claimsOfContainers(observed?.containers ?? []));
   const pauses = createPauses(AT_ONCE);
   for (const some of inPieces(claims, AT_ONCE)) {
     const claimants = await claimantsOf(parts.ledger, key, some);
-    await requireUnclaimed(key, { claims: some, claimants }, facts, claimant);
+    await requireUnclaimed(key, { claims: some, claimants, own }, facts, claimant);
     await pauses.after(some.length);
     signal.throwIfAborted();
   }
