@@ -1,3 +1,4 @@
+import type { Revision } from "../../model/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import { decideTarget } from "../decide_target.ts";
 import { type Decision, waiting } from "../decision.ts";
@@ -20,13 +21,27 @@ export async function decideAsOwner(
 ): Promise<Decision> {
   // Whose the stack is depends on what the engine says that it is.
   await parts.host.info(signal);
-  const { key, configuration, revision } = target;
-  const late = parts.newest.overtaken([configuration, revision]);
-  const newer = await overtakenBy(parts, late, signal);
+  const { key } = target;
+  const newer = await overtakenBy(parts, lateOf(parts, target), signal);
   if (newer !== undefined) return waiting(newer);
   const isLeft = parts.ledger.owners.toClear(key) > 0 && !isStrangers(parts, target);
   const clears = isLeft && await clearHandOver(parts, key, signal);
   // Without the glance that the run's stacks share: it may have been before that.
   const { glance: _early, ...later } = target;
   return await decideTarget(parts, clears ? later : target, signal);
+}
+
+/**
+ * The revisions of a target instead of which another run may have found newer ones. None of a source that has no part
+ * in the stack: how long it takes to answer is up to it, and the stack's lock is held meanwhile.
+ */
+function lateOf(
+  parts: Pick<PipelineParts, "ledger" | "newest">,
+  target: Target,
+): readonly Revision[] {
+  const { key, configuration, revision } = target;
+  const late = parts.newest.overtaken([configuration, revision]);
+  if (late.length === 0 || isStrangers(parts, target)) return [];
+  const from = parts.ledger.current(key)?.revision.source.name ?? revision.source.name;
+  return late.filter((each) => each === configuration || each.source.name === from);
 }
