@@ -2,13 +2,12 @@ import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   fewOf,
-  imagesOf,
   type ObservedStack,
   own,
   type Release,
   type ReleaseService,
 } from "../model/mod.ts";
-import { buildersOf, withoutJobs } from "../compose/mod.ts";
+import { withoutJobs } from "../compose/mod.ts";
 import {
   mendNames,
   removeServices,
@@ -24,7 +23,7 @@ import { changedNames, keptDependents, type KeptServices } from "./kept_services
 import { replaceLost } from "./lost_networks.ts";
 import { remadeBy, removeNetworks, withNewNetworks } from "./new_networks.ts";
 import type { Rollout, RolloutParts } from "./rollout_words.ts";
-import { pointTags } from "./point_tags.ts";
+import { imagesToPoint, notBuilt, pointTags } from "./point_tags.ts";
 import { readiness, withAutostart } from "./readiness.ts";
 import type { ComposeStarts, FailedUpdate } from "./backend.ts";
 import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
@@ -261,24 +260,17 @@ async function carryOut(
  */
 async function imagesToMake(
   engine: Engine,
-  { model, services }: Pick<Release, "model" | "services">,
+  release: Pick<Release, "model" | "services">,
   images: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const known: Record<string, string> = { ...images };
-  const named: Record<string, string> = { ...images };
-  const builders = buildersOf(model);
-  for (const service of services) {
-    for (const { name, image } of imagesOf(service)) {
-      const id = own(images, name);
-      const builds = name === service.name && service.builds;
-      if (id === undefined || builds || builders(service.name, image).length > 0) continue;
-      const now = await engine.imageId(image, signal);
-      if (now !== undefined) delete named[name];
-      if (now !== id && await engine.imageId(id, signal) === undefined) delete known[name];
-    }
+  for (const { name } of notBuilt(release)) {
+    const id = own(images, name);
+    if (id !== undefined && await engine.imageId(id, signal) === undefined) delete known[name];
   }
-  await pointTags(engine, services, named, signal);
+  const pointed = await imagesToPoint(engine, release, images, signal);
+  await pointTags(engine, release.services, pointed, signal);
   return known;
 }
 

@@ -1,5 +1,6 @@
 import type { Engine } from "../docker/engine.ts";
-import { type Imaged, imagesBeside, imagesOf, own } from "../model/mod.ts";
+import { buildersOf } from "../compose/mod.ts";
+import { type Imaged, imagesBeside, imagesOf, own, type Release } from "../model/mod.ts";
 
 /**
  * Points the tags in services' definitions at the images that the services ran: a pull or build may
@@ -19,6 +20,37 @@ export async function pointTags(
     if (await engine.imageId(image, signal) === undefined) continue;
     await engine.tagImage(image, reference, signal);
   }
+}
+
+/**
+ * Those of a release's images to whose ids its names may be pointed: what it builds, and names that lead nowhere.
+ * Any other name is its owner's, who may have given it to a newer image, for a commit or stack to come; containers
+ * are made by id.
+ */
+export async function imagesToPoint(
+  engine: Pick<Engine, "imageId">,
+  { model, services }: Pick<Release, "model" | "services">,
+  images: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const pointed = { ...images };
+  for (const { name, image } of notBuilt({ model, services })) {
+    if (own(images, name) === undefined) continue;
+    if (await engine.imageId(image, signal) !== undefined) delete pointed[name];
+  }
+  return pointed;
+}
+
+/** The images of a release's services that none of them builds. */
+export function notBuilt(
+  { model, services }: Pick<Release, "model" | "services">,
+): { readonly name: string; readonly image: string }[] {
+  const builders = buildersOf(model);
+  return services.flatMap((service) =>
+    imagesOf(service).filter(({ name, image }) =>
+      !(name === service.name && service.builds) && builders(service.name, image).length === 0
+    )
+  );
 }
 
 /** The images of services, their own and those beside it, that are still on the engine. */

@@ -9,7 +9,7 @@ import {
 import { applyRelease } from "./apply_release.ts";
 import { isDown, keepDown } from "./left_orphans.ts";
 import { observe } from "./observe.ts";
-import { imagesPresent, pointTags } from "./point_tags.ts";
+import { imagesPresent, imagesToPoint, pointTags } from "./point_tags.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { withAutostart } from "./readiness.ts";
 import {
@@ -41,7 +41,9 @@ export async function restore(
   const { next, endangered, late = 0 } = work;
   const previous = asItRan(work.previous, work);
   await parts.slot.takeAgain(signal);
-  await pointTags(parts.engine, previous.release.services, work.previousImages, signal);
+  const { release } = previous;
+  const pointed = await imagesToPoint(parts.engine, release, work.previousImages, signal);
+  await pointTags(parts.engine, release.services, pointed, signal);
   const observed = await lookBack(parts.engine, work, signal);
   const planned = parts.replan(previous.release, observed, next.release);
   const services = startAgain(planned, work.ranBefore, {

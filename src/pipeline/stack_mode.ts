@@ -6,6 +6,8 @@ import {
   destroyServices,
   destroyStack,
   engineWasAway,
+  imagesPresent,
+  imagesToPoint,
   observe,
   observeServices,
   type ReleaseOnDisk,
@@ -222,20 +224,26 @@ async function goBack(
   const { services } = planFor(release, observed, why);
   await pointImages(parts, release, recorded.images, signal);
   const needed = { services, progress, images: recorded.images };
-  const images = await requireImages(parts, previous, needed, signal);
+  const required = await requireImages(parts, previous, needed, signal);
+  // Containers are made by id: who has a name that nothing here builds may have moved it since.
+  const images = release.swarm !== undefined
+    ? required
+    : await imagesPresent(parts.host.engine, release.services, recorded.images, signal);
   const timeoutSeconds = Math.max(work.timeoutSeconds, release.timeoutSeconds);
   const back = { ...work, next: previous, services, verify: [], observed, images, timeoutSeconds };
   return await rollOut(back, "back");
 }
 
-/** Points the tags that containers are made from at the images of a release. */
+/** Points names at the images of a release, as {@link imagesToPoint} has them. */
 export async function pointImages(
   { host }: PipelineParts,
-  { swarm, services }: Pick<Release, "swarm" | "services">,
+  release: Pick<Release, "swarm" | "model" | "services">,
   images: RecordedRelease["images"],
   signal: AbortSignal,
 ): Promise<void> {
-  if (swarm === undefined) await host.images.point(services, images, signal);
+  if (release.swarm !== undefined) return;
+  const pointed = await imagesToPoint(host.engine, release, images, signal);
+  await host.images.point(release.services, pointed, signal);
 }
 
 /** Removes what runs of a stack in the mode of a release, but its volumes. */

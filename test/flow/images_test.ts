@@ -315,7 +315,10 @@ describe("images and the registry", () => {
 
       const { out } = await commandTo(world, 0, ["rollback", world.stack, "1"]);
       assert.match(out, /recreate web/);
-      assert.equal(await world.engine.imageId(data, never), older);
+      // The name stays where its registry has it; what is mounted goes by its id.
+      assert.equal(await world.engine.imageId(data, never), newer);
+      const web = world.fake?.containers().find(({ name }) => name === `${world.stack}-web-1`);
+      assert.deepEqual(web?.mounts.map(({ source }) => source), [older]);
     }, { RELEASE_IMAGE_RETENTION: "1" }));
 
   it("force_image_pull of a registry that is away keeps and repairs what is deployed, and no more", () =>

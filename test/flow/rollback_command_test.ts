@@ -69,7 +69,7 @@ for (const engine of await engines()) {
         assert.doesNotMatch(explained.out, /held back/);
       }));
 
-    it("needs neither registry nor Git with RELEASE_IMAGE_RETENTION, and points tags back", () =>
+    it("needs neither registry nor Git with RELEASE_IMAGE_RETENTION, nor the name of an image", () =>
       inWorld(engine, async (world) => {
         const tag = `${world.stack}-app:latest`;
         const made: string[] = [];
@@ -96,7 +96,8 @@ for (const engine of await engines()) {
           assert.equal(world.proxy.pulls(), 0);
           const [, web] = await world.containers();
           assert.deepEqual([web?.imageId, web?.labels["number"]], [second, "2"]);
-          assert.equal(await world.engine.imageId(tag, never), second);
+          // Nobody builds it here: the name is the person's, who gave it to the newest one.
+          assert.equal(await world.engine.imageId(tag, never), third);
 
           // The image of the first one is gone, and its name means another one now.
           assert.notEqual(first, second);
