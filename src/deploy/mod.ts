@@ -16,7 +16,7 @@ export {
 export { withEmptyBeginnings } from "./begins_empty.ts";
 export type { Neighbours } from "./data_elsewhere.ts";
 export { withOldData } from "./bring_old_data.ts";
-export { type Halts, idleOrphans } from "./left_orphans.ts";
+export { type Halts, idleOrphans, isDown } from "./left_orphans.ts";
 export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";
 export * from "./compose/program.ts";

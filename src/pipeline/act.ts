@@ -1,4 +1,4 @@
-import { awaitedJobs, dataText, isFormerRun, runningJobs } from "../deploy/mod.ts";
+import { awaitedJobs, dataText, isDown, isFormerRun, runningJobs } from "../deploy/mod.ts";
 import {
   type Deployment,
   errors,
@@ -24,10 +24,10 @@ import { isLeftAlone, NOTHING_BESIDE } from "./destroy/obsolete_removal.ts";
 import { destroyTarget, nothingToDestroy } from "./destroy_target.ts";
 import { isSameMode } from "./stack_mode.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
-import type { Slot } from "../system/mod.ts";
+import { allInTurns, type Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Host, Target } from "../prepare/mod.ts";
-import { isOfOthers, recordedOwner } from "../record/mod.ts";
+import { isOfOthers, recordedOwner, whoseStop } from "../record/mod.ts";
 import type { Teller } from "../tell/mod.ts";
 
 /** A decision to carry out, and what carrying it out depends on. */
@@ -221,7 +221,8 @@ type JobParts = Pick<PipelineParts, "ledger"> & { readonly host: Pick<Host, "eng
 
 /**
  * The jobs that run and that a deployment waits for, by name. A job's own label decides that,
- * `wait_running_jobs` only by default. None of a former owner's release, and no runs that it left.
+ * `wait_running_jobs` only by default. None of a former owner's release, and no runs that it left. Runs of other
+ * stacks' jobs that have stopped something of this one, too.
  */
 export async function jobsToAwait(
   { host: { engine }, ledger }: JobParts,
@@ -233,8 +234,32 @@ export async function jobsToAwait(
   const which = { byDefault: deployment.waitRunningJobs, isStack: swarm !== undefined };
   const running = (await runningJobs(engine, key, which, signal))
     .filter((each) => !isFormerRun(each, owner));
-  const jobs = await awaitedJobs(ledger, key, running);
+  const stopping = deployment.waitRunningJobs
+    ? await jobsThatStop({ host: { engine }, ledger }, key, signal)
+    : [];
+  const jobs = [...await awaitedJobs(ledger, key, running), ...stopping];
   return jobs.sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/**
+ * What runs of other stacks' jobs that have stopped something of a stack, by their notes. Nobody who has the stack's
+ * lock meets one but where the process that began the run was killed, and nobody has taken it over yet, or in another
+ * process: what it stopped would start beside it.
+ */
+async function jobsThatStop(
+  { host: { engine }, ledger }: JobParts,
+  { context, name }: StackKey,
+  signal: AbortSignal,
+): Promise<ObservedContainer[]> {
+  const runs = ledger.stoppedByJobs.all(context).filter(({ key, mayRun, isOver, stopServices }) =>
+    key.name !== name && mayRun && isOver !== true &&
+    stopServices?.some(({ project }) => project === name) === true &&
+    whoseStop(ledger, key, name) === undefined
+  );
+  const found = await allInTurns(runs, ({ id }) => engine.inspectContainer(id, signal));
+  return found.flatMap((each) =>
+    each === undefined || isDown(each.container) ? [] : [each.container]
+  );
 }
 
 /**

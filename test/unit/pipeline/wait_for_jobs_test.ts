@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseDeployments } from "../../../src/config/mod.ts";
 import type { Engine } from "../../../src/docker/engine.ts";
-import { isStackwrightError, type ObservedContainer, stackKey } from "../../../src/model/mod.ts";
+import type { ContainerDetails } from "../../../src/docker/mod.ts";
+import {
+  isStackwrightError,
+  type NotedRun,
+  type ObservedContainer,
+  stackKey,
+} from "../../../src/model/mod.ts";
 import { waitForJobs } from "../../../src/pipeline/mod.ts";
 import type { Ledger } from "../../../src/record/mod.ts";
 import { releaseOf } from "../record/releases.ts";
@@ -36,7 +42,13 @@ async function wait(
   assert.ok(declared);
   let look = 0;
   let slept = 0;
-  const engine: Pick<Engine, "listContainers"> = {
+  let runs = 0;
+  const engine: Pick<Engine, "listContainers" | "inspectContainer"> = {
+    // A run of another stack's job has ended at the third look.
+    inspectContainer: (id) =>
+      Promise.resolve({
+        container: container({ id, state: runs++ < 2 ? "running" : "exited" }),
+      } as ContainerDetails),
     listContainers: (labels) => {
       assert.deepEqual(labels, { "com.docker.compose.project": "shop" });
       return Promise.resolve([...looks[Math.min(look++, looks.length - 1)] ?? []]);
@@ -95,6 +107,29 @@ describe("waitForJobs()", () => {
       assert.equal(await wait([[job], [job], []], lines), 2000);
     });
   }
+
+  it("waits for a run of another stack's job that has stopped something of it, which nobody looks after", async () => {
+    const notedFor = (project: string, more: Partial<NotedRun> = {}) => (ledger: Ledger) => {
+      const stopServices = [{ project, service: "web" }];
+      ledger.stoppedByJobs.of(stackKey("", "backup"), "job")
+        .set({ id: "2", stops: ["3"], mayRun: true, stopServices, ...more });
+    };
+    assert.equal(await wait([[]], "", notedFor("shop")), 2000);
+    assert.equal(await wait([[]], "", notedFor("other")), 0);
+    assert.equal(await wait([[]], "", notedFor("shop", { isOver: true })), 0);
+    assert.equal(await wait([[]], "", notedFor("shop", { mayRun: false })), 0);
+    assert.equal(await wait([[]], "wait_running_jobs: false", notedFor("shop")), 0);
+    // A stack that was handed over waits for nothing that its former owner runs.
+    const handedOver = (ledger: Ledger) => {
+      ledger.owners.settle(KEY, { source: "host/b/shop", reference: "refs/heads/main" });
+      ledger.owners.settle(stackKey("", "backup"), {
+        source: "host/a",
+        reference: "refs/heads/main",
+      });
+      notedFor("shop")(ledger);
+    };
+    assert.equal(await wait([[]], "", handedOver), 0);
+  });
 
   it("wait_running_jobs: false waits for none that does not say so", async () => {
     assert.equal(await wait([[container()]], "wait_running_jobs: false"), 0);
