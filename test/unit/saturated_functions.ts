@@ -21,6 +21,7 @@ import { groupChanges } from "../../src/deploy/step_groups.ts";
 import { findUpdates } from "../../src/deploy/update/update_orders.ts";
 import { readiness } from "../../src/deploy/readiness.ts";
 import { imagesByService } from "../../src/deploy/rollout.ts";
+import { notBuilt } from "../../src/deploy/point_tags.ts";
 import { startAgain } from "../../src/deploy/put_back.ts";
 import { watchPeriod } from "../../src/deploy/update/update_config.ts";
 import { failureOf } from "../../src/deploy/compose/compose_failure.ts";
@@ -274,6 +275,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     const there = { isMissing: () => true, staying: needed, ran: {} };
     return buildsFor(needed, planOf(services), there);
   },
+  notBuilt: ({ model, release }) => notBuilt({ model, services: release.services }),
   withoutBuilt: ({ model, release }) => withoutBuilt(model, release.services),
   dockerfileOf: forServices(({ build }) =>
     compose.dockerfileNames(compose.dockerfileOf(build) ?? "")

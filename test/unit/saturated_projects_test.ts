@@ -82,6 +82,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   lookForDrift: "asks the engine for each thing that it looks at",
   removeNetworks: "asks the engine for each thing that it looks at",
   tryNetworks: "asks the engine for each thing that it looks at",
+  imagesToPoint: "asks the engine for each thing that it looks at",
   findOldData: "has pauses of its own",
   startStopped: "asks the engine for each thing that it looks at",
   awaitedJobs: "asks the engine for each thing that it looks at",
