@@ -13,6 +13,7 @@ import {
 } from "../deploy/mod.ts";
 import {
   errors,
+  isStackwrightError,
   type Progress,
   type RunJob,
   type RunReporter,
@@ -97,14 +98,14 @@ export async function runJob(
       return ofStopped();
     }
     code = end;
-    const what = `container ${key.name}/${service} ran and exited with status ${code}`;
-    if ((code ?? 0) !== 0) throw errors.deploy_failed(`${what}${run?.output}`);
+    const message = endOf(anyParts, work, code, run?.output);
     failed = false;
-    tell("succeeded", endOf(anyParts, work, code));
+    tell("succeeded", message);
   } catch (thrown) {
-    if (run?.isLeft) {
+    const why = run?.isLeft ? LEFT : run === undefined ? whyGone(work, thrown) : undefined;
+    if (why !== undefined) {
       failed = false;
-      return skipped(LEFT);
+      return skipped(why);
     }
     const error = toStackwrightError(signal.aborted ? signal.reason : thrown, `running ${service}`);
     tell("failed", error.message);
@@ -114,12 +115,21 @@ export async function runJob(
   }
 }
 
-/** What a run says that began, and ended with `code` where it was waited for. */
+/** Why a job that was due is not run, where it went meanwhile: nobody asked for that run, and nothing failed. */
+function whyGone({ origin, adopts }: RunJob, thrown: unknown): string | undefined {
+  const isDue = origin === "automatic" && adopts === undefined;
+  return isDue && isStackwrightError(thrown, "not_found") ? thrown.message : undefined;
+}
+
+/** What a run says that began, and ended with `code` where it was waited for. Throws `deploy_failed` for its failure. */
 function endOf(
   { ledger }: Pick<PipelineParts, "ledger">,
   { key, service }: RunJob,
   code: number | undefined,
+  output = "",
 ): string {
+  const what = `container ${key.name}/${service} ran and exited with status ${code}`;
+  if ((code ?? 0) !== 0) throw errors.deploy_failed(what + output);
   if (code === undefined) return `job ${service} was started`;
   const isLeft = ledger.stoppedByJobs.of(key, service).get()?.isOver === true;
   const left =

@@ -128,7 +128,7 @@ describe("runJob()", () => {
     const results: JobParts["results"] = {
       set: (_, code, wasRefused) => ends.push([code, wasRefused]),
     };
-    await runJob(
+    const ended = await runJob(
       parts as unknown as PipelineParts,
       { results, looks: createKeyedLock() } as unknown as JobParts,
       {
@@ -141,6 +141,8 @@ describe("runJob()", () => {
       new AbortController().signal,
     );
     assert.deepEqual(told, ["starting", "shop has no job backup any more"]);
+    // Its time came while it went: nobody asked for the run, and nothing failed.
+    assert.equal(ended?.status, "skipped");
     assert.deepEqual(ends, [[undefined, true]]);
     assert.equal(asked.length, 1);
     for (const labels of asked) {
