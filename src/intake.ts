@@ -61,6 +61,8 @@ interface Waiting {
   /** Client whose disconnect cancels the work; absent once another request has joined the run. */
   client: AbortSignal | undefined;
   finished: Promise<Run>;
+  /** Resolves when the next run of its lane need not wait any more. */
+  readonly way: PromiseWithResolvers<void>;
 }
 
 /** When a piece of work may begin. */
@@ -104,7 +106,7 @@ class Gate implements Intake {
     if (waiting === undefined || run === undefined) return this.#start(work, options);
     waiting.work = work;
     waiting.client = undefined;
-    return { run, finished: waiting.finished };
+    return { run, finished: waiting.finished, gaveWay: waiting.way.promise };
   }
 
   async change<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -153,7 +155,9 @@ class Gate implements Intake {
     const shown = redactTexts(facts, (text) => redactor.redact(text));
     const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...shown });
     const controller = new AbortController();
-    const item: Waiting = { id: run.id, work, client: signal, finished: Promise.resolve(run) };
+    const finished = Promise.resolve(run);
+    const way = Promise.withResolvers<void>();
+    const item: Waiting = { id: run.id, work, client: signal, finished, way };
     const slot = lane === undefined
       ? undefined
       : this.#lanes.enter(lane, item, waits !== undefined);
@@ -161,11 +165,15 @@ class Gate implements Intake {
       .finally(runs.hold(run.id));
     const pushed = work.trigger === "webhook" ? repository : undefined;
     this.#active.add(run.id, { controller, finished: item.finished, pushed });
-    return { run, finished: item.finished };
+    return { run, finished: item.finished, gaveWay: way.promise };
   }
 
   async #inTurn(item: Waiting, { slot, waits }: Turn, controller: AbortController): Promise<Run> {
     const stopListening = slot && leaveWithClient(item, slot, controller);
+    const givesWay = () => {
+      slot?.leave();
+      item.way.resolve();
+    };
     try {
       const { signal } = controller;
       await slot?.turn(signal);
@@ -173,20 +181,24 @@ class Gate implements Intake {
       if (waits !== undefined) await this.#pace.calm(waits, signal);
       slot?.begin();
       stopListening?.();
-      return await this.#perform(item, controller);
+      return await this.#perform(item, givesWay, controller);
     } finally {
-      slot?.leave();
+      givesWay();
     }
   }
 
-  async #perform({ id, work, client }: Waiting, controller: AbortController): Promise<Run> {
+  async #perform(
+    { id, work, client }: Waiting,
+    givesWay: () => void,
+    controller: AbortController,
+  ): Promise<Run> {
     const cancel = () => controller.abort(cancellation(CANCELLED_BY_CLIENT));
     const { runs } = this.#parts;
     const stopListening = client && cancelBeforeChange({ runs, id, client, cancel });
     // Callers must see the run as accepted before anything happens to it.
     await Promise.resolve();
     try {
-      const run = await perform({ id, work }, this.#parts, controller.signal);
+      const run = await perform({ id, work, givesWay }, this.#parts, controller.signal);
       this.#parts.onEnd?.(run, work);
       return run;
     } finally {

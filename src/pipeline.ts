@@ -1,32 +1,27 @@
-import type {
-  LookBecause,
-  Rollback,
-  RunReporter,
-  StackKey,
-  Sync,
-  TargetListener,
-} from "./model/mod.ts";
+import type { LookBecause, Rollback, RunReporter, StackKey, Sync } from "./model/mod.ts";
 import {
   act,
   again,
+  type Audience,
   decideAsOwner,
+  deployNamed,
   doneListener,
   type ExpandedDeployment,
+  filesOf,
+  givingWay,
   hasClosed,
   heldAnyway,
   isDestroyOvertaken,
   isStrangers,
   keepDeferred,
   keyOf,
-  learnedOfAll,
   leave,
+  lineOf,
   lockedForTarget,
-  meant,
   noteDecision,
-  noteUnnamed,
   oneOfMany,
   type OpenedSource,
-  openSource,
+  overtaken,
   partsFor,
   type PerformJob,
   type PipelineParts,
@@ -35,15 +30,15 @@ import {
   recover,
   recoverStack,
   refusalOf,
-  removeObsolete,
-  reportFailure,
   revisionOf,
   rollBack,
   runJob,
+  type RunOfSource,
   settleReconciliation,
   type SourceRun,
   strayedStacks,
   targetOf,
+  type TargetsOfSource,
   throwFailures,
   type ToDo,
   toldDecision,
@@ -57,7 +52,7 @@ import {
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { allInTurns, deploying, stackAsOwner } from "./system/mod.ts";
+import { allInTurns, deploying, OVERTAKEN, stackAsOwner } from "./system/mod.ts";
 import { askedAs, createTeller, describing, runListener } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -115,8 +110,8 @@ async function execute(
   reporter: RunReporter,
   signal: AbortSignal,
 ): Promise<void> {
-  const { trigger, origin, round, asked, leaves, looking } = work;
-  const read = { trigger, origin, round, asked, leaves, looking };
+  const { trigger, origin, round, asked } = work;
+  const read = { trigger, origin, round, asked, since: parts.clock.uptime() };
   const run = { work, ...read, secretSession: parts.secrets.open() };
   const listeners = askedAs(work.asked, [...parts.listeners, runListener(reporter)]);
   const deploy = (request: SourceRun["request"]) =>
@@ -126,57 +121,24 @@ async function execute(
   throwFailures(work.sources, results);
 }
 
-/** Receivers of a run: its reporter, and listeners for its targets (its record is the last). */
-interface Audience {
-  readonly reporter: Pick<RunReporter, "describe">;
-  readonly listeners: readonly TargetListener[];
-}
-
-type RunOfSource = SourceRun & { readonly work: Sync; readonly led?: readonly StackKey[] };
-
 /** Deploys what a source names, and what other branches' files deploy from the one that was pushed. */
 async function deploySource(
   parts: PipelineParts,
   run: RunOfSource,
-  { reporter, listeners }: Audience,
+  { reporter, listeners }: Omit<Audience, "deploy">,
   signal: AbortSignal,
 ): Promise<void> {
   const told = run.work.sources.length > 1 ? oneOfMany(reporter) : reporter;
+  const deploy: Audience["deploy"] = (targets, all) => deployTargets(parts, targets, all, signal);
   await withLed(parts, run, {
-    own: (led) => deployNamed(parts, { ...run, led }, { reporter: told, listeners }, signal),
-    theirs: (opened, named) => deployTargets(parts, { opened, listeners }, named, signal),
+    own: (led) =>
+      deployNamed(parts, { ...run, led }, { reporter: told, listeners, deploy }, signal),
+    theirs: (opened, named) => givingWay(parts, told, () => deploy({ opened, listeners }, named)),
   }, signal);
 }
 
-/** Opens a source and deploys what it names. A source that is away fails the run at its end. */
-async function deployNamed(
-  parts: PipelineParts,
-  { work: { only, leaves = () => false }, led: theirs = [], ...run }: RunOfSource,
-  { reporter, listeners }: Audience,
-  signal: AbortSignal,
-): Promise<void> {
-  const opened = await openSource(parts, run, reporter, signal);
-  const led = [...theirs, ...opened.expansion.deployments.map(keyOf).filter(leaves)];
-  const { deployments, failures } = meant(opened, only, led);
-  await learnedOfAll(parts, failures.map(({ key }) => key), signal);
-  for (const failure of failures) reportFailure(listeners, opened, failure);
-  reporter.describe({ message: "" });
-  if (only && opened.away === undefined) noteUnnamed(parts, opened);
-  const deploy = (...more: TargetListener[]) =>
-    deployTargets(parts, { opened, listeners: [...listeners, ...more] }, deployments, signal);
-  if (opened.away === undefined && !(only && deployments.length + failures.length > 0)) {
-    const asked = { ...opened, only, leaves, deploy };
-    const removals = await removeObsolete(parts, asked, listeners, signal);
-    const named = [...deployments.map(keyOf), ...removals, ...led];
-    if (!only) keepDeferred(parts, opened, named);
-  } else await deploy();
-  if (opened.away !== undefined) throw opened.away;
-}
-
 type TargetOfRun = Pick<OpenedSource & ToDo, "request" | "pushed" | "round" | "data" | "teller">;
-interface TargetRun extends Pick<ToDo, "data"> {
-  readonly opened: OpenedSource;
-  readonly listeners: readonly TargetListener[];
+interface TargetRun extends TargetsOfSource, Pick<ToDo, "data"> {
   readonly glances: Glances;
   /** Whether a missing external resource defers the target until the other targets are done. */
   readonly mayLack: boolean;
@@ -185,7 +147,7 @@ interface TargetRun extends Pick<ToDo, "data"> {
 /** Deploys all at once; what lacks an external resource goes again after what may make it. */
 async function deployTargets(
   parts: PipelineParts,
-  run: Pick<TargetRun, "opened" | "listeners">,
+  run: TargetsOfSource,
   deployments: readonly ExpandedDeployment[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -205,7 +167,7 @@ async function deployTargets(
 /** Decides about one stack and acts; every end is told, but for a lack of something external. */
 async function deployTarget(
   anyParts: PipelineParts,
-  { opened, listeners, data, glances, mayLack }: TargetRun,
+  { opened, listeners, data, glances, removed, mayLack }: TargetRun,
   deployment: ExpandedDeployment,
   signal: AbortSignal,
 ): Promise<"done" | "lacks"> {
@@ -216,6 +178,8 @@ async function deployTarget(
   const [failedBefore, since] = [anyParts.ledger.failures.get(key), anyParts.clock.now()];
   teller.tell({ kind: "pending" });
   try {
+    if (removed) begun.progress("waiting for the removal of stacks that nothing names any more");
+    await removed?.(filesOf(deployment, configuration.source.name));
     await anyParts.secrets.learned(stackAsOwner(key), signal);
     const left = await refusalOf(anyParts, opened, deployment, signal) ??
       heldAnyway(anyParts, begun);
@@ -231,8 +195,9 @@ async function deployTarget(
       const target = { ...begun, since, glance: glances(parts, key), mayLack };
       await settle(parts, { ...opened, data, target, teller, resumed }, within);
     };
-    await lockedForTarget(parts, begun, { before, work }, signal);
+    await lockedForTarget(parts, begun, { before, work, line: lineOf(opened) }, signal);
   } catch (thrown) {
+    if (thrown === OVERTAKEN) return leave(teller, overtaken(key));
     if (mayLack && lacksExternal(thrown)) {
       begun.progress("waiting for the other deployments: something external is not there yet");
       return "lacks";

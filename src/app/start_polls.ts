@@ -2,7 +2,6 @@ import { localRepository } from "./local_repository.ts";
 import type { System } from "./system.ts";
 import type { PollEntry } from "../config/mod.ts";
 import { messageOf, type SourceRequest, type Sync } from "../model/mod.ts";
-import type { RunStore } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { lookAtRepository, runPolls } from "../trigger/mod.ts";
 import type { Intake } from "../intake.ts";
@@ -13,9 +12,8 @@ import { notePlanned } from "./next_poll.ts";
 export async function startPolls(
   settings: Settings,
   { clock, log, files }: System,
-  { heldUntil, ledger, intake, runs }: Pick<Assembly, "heldUntil" | "ledger"> & {
+  { heldUntil, ledger, intake }: Pick<Assembly, "heldUntil" | "ledger"> & {
     readonly intake: Intake;
-    readonly runs: Pick<RunStore, "get">;
   },
   signal: AbortSignal,
 ): Promise<void> {
@@ -34,10 +32,8 @@ export async function startPolls(
       log.debug(`when the next poll comes was not recorded: ${messageOf(error)}`);
     }
   };
-  const run = (id: string) => runs.get(id);
   const parts = {
     submit,
-    run,
     planned,
     clock,
     log,

@@ -7,6 +7,8 @@ export interface Admission {
   readonly run: Run;
   /** The finished run; never rejects. */
   readonly finished: Promise<Run>;
+  /** Resolves when the next run of its kind need not wait for this one any more, at its end at the latest. */
+  readonly gaveWay: Promise<void>;
 }
 
 /** Runs for webhooks of one repository at which further ones are refused: each push may name new branches. */

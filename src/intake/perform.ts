@@ -64,31 +64,35 @@ export interface PerformParts extends EndParts {
 interface OpenedWork {
   readonly id: string;
   readonly work: Work;
+  /** Called when the next run of its kind need not wait for it any more. */
+  readonly givesWay?: () => void;
 }
 
 /** Performs the work of a run, which fails with the reason if `signal` aborts. Never rejects. */
 export async function perform(
-  { id, work }: OpenedWork,
+  opened: OpenedWork,
   parts: PerformParts,
   signal: AbortSignal,
 ): Promise<Run> {
+  const { work } = opened;
   // A job may run for ever.
   const isOver = parts.redactor.during(...work.kind === "job" ? stackOf(work) : []);
   try {
-    return await performWork({ id, work }, parts, signal);
+    return await performWork(opened, parts, signal);
   } finally {
     isOver();
   }
 }
 
 async function performWork(
-  { id, work }: OpenedWork,
+  opened: OpenedWork,
   parts: PerformParts,
   signal: AbortSignal,
 ): Promise<Run> {
+  const { id, work } = opened;
   const log = parts.log.with({ job_id: id, trigger: work.trigger, ...placeOf(work) });
   const own = { ...parts, log };
-  const { failures, end: told } = await execute({ id, work }, own, signal);
+  const { failures, end: told } = await execute(opened, own, signal);
   const ended = told ?? conclude({ id, work }, failures, own);
   // What ended the work may quote containers of its stack, and was told of no target then.
   const end = { ...ended, message: parts.redactor.redact(ended.message, ...stackOf(work)) };
@@ -123,7 +127,7 @@ function targetsFailed(run: Run | undefined): boolean {
 
 /** Runs the work; returns its failures, or the end that it returned. */
 async function execute(
-  { id, work }: OpenedWork,
+  { id, work, givesWay }: OpenedWork,
   { runs, redactor, log, performers }: PerformParts,
   signal: AbortSignal,
 ): Promise<{ readonly failures: string[]; readonly end?: RunEnd }> {
@@ -132,21 +136,22 @@ async function execute(
     runs.start(id);
     // What the run says is kept.
     await redactor.learned(stackOf(work), signal);
-    const reporter = reporterOf(id, { runs, redactor });
+    const told = reporterOf(id, { runs, redactor });
+    const reporter = givesWay === undefined ? told : { ...told, givesWay };
     const end = await performerOf(performers, work)(reporter, signal);
     return { failures: [], ...(end === undefined ? {} : { end }) };
   } catch (error) {
     const errors = error instanceof AggregateError ? error.errors : [error];
     // Secrets of the source are redacted only in log lines that name the source.
     const [stack] = stackOf(work);
-    const told = (error: unknown) => {
+    const toldOf = (error: unknown) => {
       const source = error instanceof StackwrightError ? error.source : undefined;
       const repository = source ?? runs.get(id)?.repository;
       const about = log.with({ repository, ...stackFields(stack) });
       const sources = repository === undefined ? [] : [sourceAsOwner(repository)];
       return redactor.redact(failureText(error, work.trigger, about), ...sources);
     };
-    return { failures: errors.map(told) };
+    return { failures: errors.map(toldOf) };
   }
 }
 

@@ -76,4 +76,6 @@ export interface RunReporter {
   describe(facts: RunFacts): void;
   /** Adds a target, or replaces its entry; its texts are about `sources` as well. */
   target(entry: RunTarget, sources?: readonly string[]): void;
+  /** Says that the rest of the run may take as long as others want: the next run of its kind need not wait for it. */
+  givesWay?(): void;
 }

@@ -59,13 +59,6 @@ export interface Sync extends Started {
   readonly round?: PollRound;
   /** What a person asked for, where that was no poll: decisions name it as their trigger. */
   readonly asked?: "apply" | "retry";
-  /**
-   * Tells of a stack, or of a discovery by its name, that an earlier run of the same poll is still at work on: it
-   * is left to that.
-   */
-  readonly leaves?: (what: StackKey | string) => boolean;
-  /** Names of the discoveries that the run is looking into at this moment, which the run keeps here. */
-  readonly looking?: Set<string>;
 }
 
 /** What an authentic webhook asks for: a run for each source, or a run that is skipped at once. */

@@ -4,6 +4,7 @@ import {
   type Plan,
   type Release,
   type SkipReason,
+  type StackKey,
   type TargetEnd,
   type TargetListener,
   type ToldDecision,
@@ -74,6 +75,11 @@ export function heldAnyway(
   if (!isStrangers(parts, target)) return undefined;
   const hold = stoppedHold(parts, target) ?? waitingHold(parts, target);
   return hold && waiting(hold);
+}
+
+/** The decision about a target for which a later run of its configuration waits as well, and looks at it then. */
+export function overtaken({ name }: StackKey): ReturnType<typeof skip> {
+  return skip("superseded", `${name} is busy, and left to a later run, which waits for it as well`);
 }
 
 /** A decision in the form that listeners get. */

@@ -1,16 +1,14 @@
-import { duplicateStacks, expandDiscovery, type ExpandedDiscovery } from "../config/mod.ts";
+import { expandDiscovery, type ExpandedDiscovery } from "../config/mod.ts";
 import {
   type DeclaredDeployment,
   type DiscoveredStack,
   type DiscoveryOwner,
   formatStackKey,
-  partsOfPath,
   type Problem,
   type Revision,
   type SourceRequest,
   type StackKey,
   stackKey,
-  type StackwrightError,
   toStackwrightError,
   utf8,
 } from "../model/mod.ts";
@@ -18,55 +16,28 @@ import type { Neighbours } from "../deploy/mod.ts";
 import { sourceAsOwner } from "../system/mod.ts";
 import { type Discovery, FairDiscoveries, MOST_OVERRIDES, requireFew } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import { configuredTwice, OF_POLL } from "./owner/other_polls.ts";
-import { discoveryName, lookingInto, lookInto, type Looks, reach } from "./source/look_into.ts";
+import { type Expansion, keyOf } from "./source/expansion.ts";
+import {
+  discoveryKey,
+  discoveryName,
+  lastPart,
+  lookingInto,
+  lookInto,
+  type Looks,
+  reachAll,
+  type Reaching,
+} from "./source/look_into.ts";
+import { withoutDuplicates } from "./source/without_duplicates.ts";
 
-/** A deployment after auto-discovery was expanded. */
-export interface ExpandedDeployment {
-  readonly declared: DeclaredDeployment;
-  /** Set for a discovered deployment. */
-  readonly found?: {
-    /** The revision in which it was discovered: no other may be deployed. */
-    readonly revision: Revision;
-    readonly stack: DiscoveredStack;
-  };
-}
+export * from "./source/expansion.ts";
 
-/** The stack of a deployment. */
-export function keyOf({ declared: { deployment } }: ExpandedDeployment): StackKey {
-  return stackKey(deployment.context, deployment.name);
-}
-
-/** A deployment that could not be expanded; the others go on without it. */
-export interface FailedExpansion {
-  readonly key: StackKey;
-  readonly revision: Revision;
-  readonly error: StackwrightError;
-}
-
-/** A directory that was searched for stacks. */
-export interface ScannedBase {
-  readonly base: DeclaredDeployment;
-  readonly revision: Revision;
-}
-
-/** All deployments of a run. */
-export interface Expansion {
-  readonly deployments: readonly ExpandedDeployment[];
-  readonly failures: readonly FailedExpansion[];
-  readonly scans: readonly ScannedBase[];
-  /** Names of the discoveries that are left to an earlier run: what they have is not known here. */
-  readonly left: readonly string[];
-}
-
-interface ToExpand extends Omit<Looks, "looking"> {
+interface ToExpand extends Omit<Looks, "looking">, Reaching {
   readonly declared: readonly DeclaredDeployment[];
-  readonly looking?: Looks["looking"] | undefined;
 }
 
 /**
- * Replaces every auto-discovery among the deployments by what it finds, but for those that are left to
- * an earlier run. All are reached side by side: how long that takes is up to the authors of their
+ * Replaces every auto-discovery among the deployments by what it finds, but for those that take longer
+ * than the `patience`. All are reached side by side: how long that takes is up to the authors of their
  * repositories. Listings and overrides are read by object id; nothing is written to disk. Faults of
  * single discovered directories, or of single places to search, are returned as `failures`: a discovered
  * stack with the name of another one of the run, and discoveries that find more than a run may have
@@ -78,24 +49,22 @@ interface ToExpand extends Omit<Looks, "looking"> {
  */
 export async function expandDeployments(
   parts: PipelineParts,
-  { declared, looking = new Set(), ...rest }: ToExpand,
+  { declared, progress, ...rest }: ToExpand,
   signal: AbortSignal,
 ): Promise<Expansion> {
   requireFew(declared.length);
-  const work = { ...rest, looking };
+  let isTold = true;
+  const told = progress && ((text: string) => void (isTold && progress(text)));
+  const work = { ...rest, looking: new Set<string>(), progress: told };
   const written = declared.filter(({ deployment }) => !deployment.autoDiscovery.enabled);
   const found = new FairDiscoveries(written.length);
   const all = declared.filter(({ deployment }) => deployment.autoDiscovery.enabled);
-  const left = new Set(all.filter((base) => work.leaves?.(discoveryName(work, base))));
-  const searched = all.filter((base) => !left.has(base));
-  const reached = await Promise.allSettled(
-    searched.map((base) => lookingInto(work, base, () => reach(parts, { ...work, base }, signal))),
-  );
-  signal.throwIfAborted();
+  const { reached, late } = await reachAll(parts, { ...work, all }, signal);
+  const left = new Set(all.filter((base) => !reached.has(discoveryKey(base))));
   // In order, so that the same are given up each time; a listing may have 200,000 entries.
   const looked: (Discovery | Expansion)[] = [];
   for (const base of declared.filter((each) => !left.has(each))) {
-    const revision = reached[searched.indexOf(base)];
+    const revision = all.includes(base) ? reached.get(discoveryKey(base)) : undefined;
     if (revision === undefined) looked.push({ deployments: [{ declared: base }], ...NOTHING });
     else looked.push(await discover(parts, { ...work, found, base, revision }, signal));
   }
@@ -107,11 +76,13 @@ export async function expandDeployments(
     "directories" in each ? expansionOf(parts, { ...work, each }) : each
   );
   const { kept: deployments, failures } = withoutDuplicates(expansions, work);
+  isTold = false;
   return {
     deployments,
     failures: [...expansions.flatMap((each) => each.failures), ...failures],
     scans: expansions.flatMap((each) => each.scans),
     left: [...left].map((base) => discoveryName(work, base)),
+    ...late && { late },
   };
 }
 
@@ -265,52 +236,4 @@ async function readOverrides(
     failures: expanded.flatMap((one) => one.failures),
     warnings: expanded.flatMap((one) => one.warnings),
   };
-}
-
-/**
- * The deployments of a run whose names are unique in their context, and failures of those that have
- * the name of another one. What is written down stays, else what the configuration's own repository
- * has, else none. Throws `config_invalid` for a name that is written down twice.
- */
-function withoutDuplicates(
-  expansions: readonly Expansion[],
-  { request, configuration: { source } }: Omit<ToExpand, "declared">,
-): { readonly kept: ExpandedDeployment[]; readonly failures: FailedExpansion[] } {
-  const all = expansions.flatMap((each) =>
-    each.deployments.map((deployment) => ({ ...deployment, base: each.scans[0]?.base.deployment }))
-  );
-  const failed = new Set<number>();
-  const failures = new Map<string, FailedExpansion>();
-  for (const twice of duplicateStacks(all.map((each) => each.declared.deployment))) {
-    const places = twice.map((index) => placeOf(all[index], request));
-    const error = configuredTwice(all[twice[0] ?? 0]?.declared.deployment.name, places);
-    const written = twice.filter((index) => all[index]?.found === undefined);
-    if (written.length > 1) throw error;
-    const own = twice.filter((index) => all[index]?.found?.revision.source.name === source.name);
-    const stays = written[0] ?? (own.length === 1 ? own[0] : undefined);
-    for (const index of twice.filter((each) => each !== stays)) {
-      const { base, found, declared } = all[index] ?? {};
-      if (found === undefined || declared === undefined) continue;
-      // Told under the name of the searched directory, unless nobody else is told under its own.
-      const place = base && (base.name || lastPart(base.workingDir));
-      const name = stays === undefined || !place ? declared.deployment.name : place;
-      const key = stackKey(declared.deployment.context, name);
-      failed.add(index);
-      failures.set(`${formatStackKey(key)} ${error.message}`, {
-        key,
-        revision: found.revision,
-        error,
-      });
-    }
-  }
-  const kept = all.filter((_, index) => !failed.has(index)).map(({ base: _, ...each }) => each);
-  return { kept, failures: [...failures.values()] };
-}
-
-const placeOf = (each: ExpandedDeployment | undefined, { deployments }: ToExpand["request"]) =>
-  `${each?.found?.stack.directory ?? each?.declared.deployment.workingDir}` +
-  (each && deployments.includes(each.declared) ? OF_POLL : "");
-
-function lastPart(path: string): string {
-  return partsOfPath(path.replace(/\.git$/, "")).at(-1) ?? "";
 }

@@ -7,16 +7,25 @@ export { act, isDestroyOvertaken, type ToDo, waitForJobs } from "./act.ts";
 export * from "./collect_trees.ts";
 export { decideAsOwner } from "./owner/decide_as_owner.ts";
 export { handedOverWith } from "./owner/claim.ts";
-export { type Decision, doneListener, heldAnyway, leave, toldDecision } from "./decision.ts";
+export {
+  type Decision,
+  doneListener,
+  heldAnyway,
+  leave,
+  overtaken,
+  toldDecision,
+} from "./decision.ts";
 export * from "./destroy_target.ts";
 export * from "./hold.ts";
 export * from "./expand_deployments.ts";
 export * from "./parts.ts";
 export * from "./open_source.ts";
+export * from "./source/deploy_named.ts";
 export { oneOfMany, withLed } from "./source/led_sources.ts";
 export { throwFailures } from "./source/throw_failures.ts";
 export { noteDecision } from "./decide/note_decision.ts";
 export { type Begin, untilAsked } from "./decide/until_asked.ts";
+export { lineOf } from "./owner/line_of.ts";
 export { keptNames } from "./owner/kept_names.ts";
 export { lockedForTarget } from "./owner/locked_for_target.ts";
 export { askBeforeHandOver, type AskParts } from "./owner_elsewhere.ts";

@@ -1,4 +1,5 @@
 import {
+  type DiscoveredStack,
   formatRevision,
   formatStackKey,
   isStackwrightError,
@@ -9,7 +10,6 @@ import {
   type StackKey,
   type StackwrightError,
   type Sync,
-  type TargetListener,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
 import { preparing } from "./waits.ts";
@@ -17,16 +17,16 @@ import { recordedOwner } from "../record/mod.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import type { Neighbours } from "../deploy/mod.ts";
 import {
+  discoveryOwner,
   expandDeployments,
   type ExpandedDeployment,
   type Expansion,
-  type FailedExpansion,
   keyOf,
+  namedIn,
   neighboursOf,
 } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
 import { ofOtherBranch, webhookRefusal } from "../plan/mod.ts";
-import { createTeller } from "../tell/mod.ts";
 import { isStrangers } from "./stack_owner.ts";
 import {
   filesOf,
@@ -40,19 +40,19 @@ import {
 import { once } from "./owner/claim.ts";
 import { otherBranch, otherTargets, requestsOf } from "./owner/other_branch.ts";
 import { besidePolls, heldByPoll, otherPollsOf } from "./owner/other_polls.ts";
+import type { Reaching } from "./source/look_into.ts";
 import { readDeployments } from "./source/read_deployments.ts";
 import { type Target, triedOnce } from "../prepare/mod.ts";
 
 /** A source to open, and on whose behalf. */
-export interface SourceRun extends Reading {
+export interface SourceRun extends Reading, Reaching {
   /**
    * The request of the webhook behind the run, where that is about another branch, from which this source's
    * file deploys stacks.
    */
   readonly pushed?: SourceRequest;
-  /** As {@link Sync} has them. */
-  readonly leaves?: Sync["leaves"] | undefined;
-  readonly looking?: Sync["looking"] | undefined;
+  /** When the run began, as uptime: of runs that wait for the same the last one is enough. */
+  readonly since?: number;
   /** Session through which the targets of one run read external secrets. */
   readonly secretSession?: SecretSession;
 }
@@ -74,7 +74,7 @@ export interface OpenedSource extends SourceRun {
   readonly otherBranch: (key: StackKey) => Promise<string | undefined>;
   /** The polls beside this one of its repository and reference, each of which discovers for itself. */
   readonly besidePolls: readonly SourceRequest[];
-  /** Whether one of these, or another target of the source, names a stack, or cannot be read. */
+  /** Whether one of these, or another target of the source, names a stack, or cannot be read, as where its discoveries take long. */
   readonly isNamedBeside: (key: StackKey) => Promise<boolean>;
   /** Tells whether the reference of the webhook behind the run passes a filter. */
   readonly passes: (filter: string) => Promise<boolean>;
@@ -127,8 +127,8 @@ async function readSource(
   reporter.describe({ repository: configuration.source.name, revision: shown });
   const declared = await readDeployments(parts, request, configuration, signal);
   const progress = (message: string) => reporter.describe({ message });
-  const { round, leaves, looking } = run;
-  const toExpand = { request, round, leaves, looking, declared, configuration, progress };
+  const { round, patience, reached } = run;
+  const toExpand = { request, round, patience, reached, declared, configuration, progress };
   const expand = (within: PipelineParts) => expandDeployments(within, toExpand, signal);
   const expansion = await preparing(parts, { repository: name }, expand, signal);
   noteOwners(parts, run, configuration, expansion);
@@ -159,10 +159,11 @@ function heldByOthers(
   const asking = { request, origin, source };
   const othersOf = otherPollsOf(polled, asking);
   const read = new Map<string, ReturnType<typeof namedBy>>();
-  const names = async (other: SourceRequest, key: StackKey) => {
+  const names = async (other: SourceRequest, key: StackKey, isUnsure = () => true) => {
     const ask = () => namedBy(parts, { request: other, round }, signal);
-    const named = await read.getOrInsertComputed(JSON.stringify(other), ask);
-    return named === undefined || named.includes(formatStackKey(key));
+    const { named = [], unknown } = await read.getOrInsertComputed(JSON.stringify(other), ask);
+    if (named.includes(formatStackKey(key))) return true;
+    return unknown === "all" || unknown !== undefined && isUnsure();
   };
   const beside = besidePolls(polled, request);
   const targets = once(() => otherTargets(parts.ledger, configuration, [request, ...beside]));
@@ -176,7 +177,9 @@ function heldByOthers(
       if (declared.deployment.pause) return undefined;
       const key = keyOf({ declared });
       for (const other of othersOf(() => parts.ledger.current(key))) {
-        if (await names(other, key)) return heldByPoll(other, key, asking);
+        // As it was when all was known: the lock is held, and how long a discovery takes is up to its author.
+        const wasIts = () => isOf(parts.ledger.discovered.get(key), other, configuration);
+        if (await names(other, key, wasIts)) return heldByPoll(other, key, asking);
       }
       return undefined;
     },
@@ -197,17 +200,31 @@ export function polledOf({ options }: PipelineParts, source: string): SourceRequ
   return options.polled.filter((each) => requestLocation(each).name === source);
 }
 
-/** The stacks that a source names now; `undefined` where its configuration cannot be read now. */
-async function namedBy(parts: PipelineParts, asked: RequestOfRound, signal: AbortSignal) {
+/** Whether the ledger has a stack as one that a poll of a configuration's source names. */
+function isOf(stack: DiscoveredStack | undefined, poll: SourceRequest, configuration: Revision) {
+  const { source, target } = discoveryOwner(configuration, poll);
+  return stack?.owner.source === source && stack.owner.target === target;
+}
+
+/** Milliseconds that a question about another poll or branch waits for discoveries of that one. */
+export const ASKED_MS = 10_000;
+
+/** The stacks that a source names now, and what of it cannot be read now. */
+async function namedBy(
+  parts: PipelineParts,
+  asked: RequestOfRound,
+  signal: AbortSignal,
+): Promise<{ readonly named?: readonly string[]; readonly unknown?: "discoveries" | "all" }> {
   try {
-    const run = { ...asked, trigger: "poll", origin: "automatic" } as const;
+    const run = { ...asked, trigger: "poll", origin: "automatic", patience: ASKED_MS } as const;
     const { expansion } = await readSource(parts, run, { describe: () => {} }, signal);
-    const keys = expansion.failures.map(({ key }) => key);
-    return [...expansion.deployments.map(keyOf), ...keys].map(formatStackKey);
+    const named = namedIn(expansion).map(formatStackKey);
+    return { named, ...expansion.left.length > 0 && { unknown: "discoveries" } };
   } catch (error) {
     signal.throwIfAborted();
     if (!isStackwrightError(error)) throw error;
-    return isStackwrightError(error, "config_not_found", "reference_not_found") ? [] : undefined;
+    const isNone = isStackwrightError(error, "config_not_found", "reference_not_found");
+    return isNone ? {} : { unknown: "all" };
   }
 }
 
@@ -293,16 +310,4 @@ export async function refusalOf(
     })
     : ofOtherBranch(branch, revision.reference);
   return plan && { kind: "skip" as const, plan, changes: [] };
-}
-
-/** Tells the listeners of a deployment that could not be read, as a failed target. */
-export function reportFailure(
-  listeners: readonly TargetListener[],
-  { trigger, origin, configuration }: OpenedSource,
-  { key, revision, error }: FailedExpansion,
-): void {
-  const target = { key, repository: revision.source.name, trigger, origin, configuration };
-  const { message } = error;
-  createTeller(listeners, target, revision)
-    .tell({ kind: "ended", end: { status: "failed", message, error } });
 }

@@ -9,7 +9,7 @@ import {
 } from "../model/mod.ts";
 import type { ObsoleteVerdict } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
-import { allInTurns } from "../system/mod.ts";
+import { allInTurns, within } from "../system/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import type { Decision } from "./decision.ts";
 import {
@@ -51,19 +51,18 @@ export function noteDiscovered(
 }
 
 /**
- * Removes the stacks that {@link planObsolete} found, or the one in `only`, and returns their keys; those that
- * `leaves` tells of stay. A removal that fails keeps neither other removals nor the run's deployments from
- * happening. Those come after the removals, which free ports and names, but before the one of a stack that
- * was moved to another engine, and before data is deleted, with which they may go on.
+ * Removes the stacks that {@link planObsolete} found, or the one in `only`, and returns their keys. A removal that
+ * fails keeps neither other removals nor the run's deployments from happening. Those come after the removals, which free ports and names, but wait for removals of other repositories'
+ * stacks for half a minute alone: how long a container may take to stop is up to its author. They come before the
+ * removal of a stack that was moved to another engine, and before data is deleted, with which they may go on.
  *
  * Throws `not_found` where the one in `only` is not removed.
  */
 export async function removeObsolete(
   parts: PipelineParts,
-  { only, leaves, deploy, ...run }: ObsoleteRun & {
+  { only, deploy, ...run }: ObsoleteRun & {
     readonly only?: StackKey | undefined;
-    readonly leaves: (key: StackKey) => boolean;
-    readonly deploy: (listener: TargetListener) => Promise<void>;
+    readonly deploy: (listener: TargetListener, removed?: Removed) => Promise<void>;
   },
   listeners: readonly TargetListener[],
   signal: AbortSignal,
@@ -80,8 +79,7 @@ export async function removeObsolete(
   await allInTurns(kept, tell);
   if (held !== "") parts.log.warning(held, { repository: owner.source });
   const remove = async (removal: Removal, onDataLeft: (left: LeftData) => void) => {
-    const { stack: { key }, movedTo } = removal;
-    if (leaves(key)) return;
+    const { movedTo } = removal;
     const teller = tellerOf(removal.stack);
     if (held !== "") return keep(teller, { because: held, isSure: true });
     if (movedTo !== undefined && !isDeployed(movedTo)) {
@@ -98,13 +96,47 @@ export async function removeObsolete(
   const all = async (onDataLeft: (left: LeftData) => void) => {
     const removeAll = (those: readonly Removal[]) =>
       allInTurns(those, (each) => remove(each, onDataLeft));
-    await removeAll(removals.filter((each) => each.movedTo === undefined));
-    await deploy(deployedListener(deployed));
+    const first = removals.filter((each) => each.movedTo === undefined);
+    const ends = Map.groupBy(first, (each) => each.stack.repository).entries()
+      .map(([repository, those]) => [repository, removeAll(those)] as const);
+    const removing = new Map(ends);
+    const removed = removedBefore(parts, removing, signal);
+    await Promise.all([...removing.values(), deploy(deployedListener(deployed), removed)]);
     await removeAll(removals.filter((each) => each.movedTo !== undefined));
   };
   await deletedAfter(parts, isDeployed, all, signal);
   return removals.map((each) => each.stack.key);
 }
+
+/** Waits for removals before a stack of a repository is deployed, as {@link removeObsolete} has them. */
+export type Removed = (repository: string) => Promise<void>;
+
+/** Milliseconds that deployments wait for removals of other repositories' stacks. */
+const PATIENCE_MS = 30_000;
+
+/** What waits for removals, by repository, before deployments: for the own ones to their end, for others a while. */
+function removedBefore(
+  { clock, log }: Pick<PipelineParts, "clock" | "log">,
+  removing: ReadonlyMap<string, Promise<unknown>>,
+  signal: AbortSignal,
+): Removed | undefined {
+  if (removing.size === 0) return undefined;
+  const going = new Set(removing.keys());
+  const all = removing.entries().map(([each, end]) => end.finally(() => going.delete(each)));
+  const waited = within(Promise.allSettled(all), PATIENCE_MS, clock, signal).then((isDone) => {
+    if (isDone) return;
+    const whose = [...going].slice(0, MOST_TOLD).join(", ");
+    log.warning(`removals of stacks of ${whose} take long: others are deployed meanwhile`);
+  });
+  waited.catch(() => {});
+  return async (repository) => {
+    await waited;
+    await removing.get(repository);
+  };
+}
+
+/** Names in a line of the log. */
+const MOST_TOLD = 3;
 
 /** The plan for one stack alone, as a person asked. Throws `not_found` where there is no removal of it. */
 function onlyOf(

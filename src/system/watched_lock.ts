@@ -11,12 +11,34 @@ export interface EndableWork<T> {
 }
 
 /**
+ * A line of those who wait for a key and do the same in their turn, as the runs of one configuration do: whoever
+ * joins it takes the place of those who began `since` before, but automatic work never that of a person's.
+ */
+export interface Line {
+  readonly of: string;
+  readonly since: number;
+  readonly isPersons: boolean;
+}
+
+/** Reason for which a wait ended whose place in a {@link Line} another one has taken. */
+export const OVERTAKEN = Symbol("overtaken in its line");
+
+/**
  * A lock that also tells whether observations under a key may be out of date, and that ends what goes
  * on under a key, whether that holds the lock or not.
  */
 export interface WatchedLock extends WatchableLock {
-  /** As {@link WatchableLock.run}; `who` is the {@link holder} meanwhile. */
-  run<T>(key: string, work: () => Promise<T>, signal: AbortSignal, who?: string): Promise<T>;
+  /**
+   * As {@link WatchableLock.run}; `who` is the {@link holder} meanwhile. In a `line` the last one waits alone.
+   * Throws {@link OVERTAKEN} for the others.
+   */
+  run<T>(
+    key: string,
+    work: () => Promise<T>,
+    signal: AbortSignal,
+    who?: string,
+    line?: Line,
+  ): Promise<T>;
   /** In whose name a key is held; `undefined` while nobody holds it who said that. */
   holder(key: string): string | undefined;
   /** Does work that {@link ending}, or a look at {@link OverLooks}, may end. Throws what ended it, or its own. */
@@ -55,6 +77,7 @@ export function createWatchedLock(looks?: OverLooks): WatchedLock {
   const lock = createKeyedLock();
   const holders = new Map<string, string>();
   const releases = new Map<string, number>();
+  const lines: Lines = new Map();
   let count = 0;
   /** The last release that was forgotten: any key may have had it. */
   let forgotten = 0;
@@ -70,8 +93,10 @@ export function createWatchedLock(looks?: OverLooks): WatchedLock {
     isBusy: (key) => lock.isBusy(key),
     ...endingWork(looks),
     holder: (key) => holders.get(key),
-    run: (key, work, signal, who) =>
-      lock.run(key, async () => {
+    run: (key, work, signal, who, line) => {
+      const place = joined(lines, key, line);
+      return lock.run(key, async () => {
+        place.leave();
         if (who !== undefined) holders.set(key, who);
         try {
           return await work();
@@ -79,10 +104,41 @@ export function createWatchedLock(looks?: OverLooks): WatchedLock {
           holders.delete(key);
           note(key);
         }
-      }, signal),
+      }, place.within(signal)).finally(place.leave);
+    },
     mark: () => count,
     wasReleasedSince: (key, mark) => (releases.get(key) ?? forgotten) > mark,
   };
+}
+
+/** Those who wait in lines, by the key and the line, and what ends the wait of each. */
+type Lines = Map<string, Map<AbortController, Line>>;
+
+/** Joins a line, ending the waits of those whose place that takes, or the own one where it is theirs. */
+function joined(lines: Lines, key: string, line: Line | undefined): {
+  readonly within: (signal: AbortSignal) => AbortSignal;
+  readonly leave: () => void;
+} {
+  if (line === undefined) return { within: (signal) => signal, leave() {} };
+  const own = new AbortController();
+  const name = JSON.stringify([key, line.of]);
+  const all = lines.getOrInsertComputed(name, () => new Map());
+  for (const [end, other] of all) {
+    if (isBehind(other, line)) end.abort(OVERTAKEN);
+    else if (isBehind(line, other)) own.abort(OVERTAKEN);
+  }
+  all.set(own, line);
+  return {
+    within: (signal) => AbortSignal.any([signal, own.signal]),
+    leave() {
+      all.delete(own);
+      if (all.size === 0 && lines.get(name) === all) lines.delete(name);
+    },
+  };
+}
+
+function isBehind(one: Line, other: Line): boolean {
+  return one.since <= other.since && (other.isPersons || !one.isPersons);
 }
 
 /** What goes on under keys, and what ends it. */

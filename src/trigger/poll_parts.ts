@@ -1,16 +1,20 @@
 import type { PollEntry } from "../config/mod.ts";
-import type { Run, SourceRequest, Sync } from "../model/mod.ts";
+import type { SourceRequest, Sync } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
 
-/** Submits work; `finished` never rejects. Throws `shutting_down` once the intake closes. */
-type Submit = (work: Sync) => { readonly run: Pick<Run, "id">; readonly finished: Promise<Run> };
+/**
+ * Submits work; its run counts as ended once it `gaveWay`, at its end at the latest. Neither promise rejects. Throws
+ * `shutting_down` once the intake closes.
+ */
+type Submit = (work: Sync) => {
+  readonly finished: Promise<unknown>;
+  readonly gaveWay: Promise<void>;
+};
 
 /** Ports of polls. */
 export interface PollParts {
   readonly submit: Submit;
-  /** A run as it is now; `undefined` for one that is not known. */
-  readonly run: (id: string) => Pick<Run, "targets"> | undefined;
   /** Hears when an entry's interval ends that begins now. It must not throw. */
   readonly planned?: (entry: PollEntry, at: Date) => void;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import type { PollEntry } from "../config/mod.ts";
-import type { PollRound, Run, RunTarget, StackKey, Sync } from "../model/mod.ts";
+import type { PollRound } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import { abortable, keepLatest } from "../system/mod.ts";
 import { LONGEST_SPREAD, type PollParts } from "./poll_parts.ts";
@@ -8,16 +8,8 @@ import type { LookAtRepository } from "./repository_changes.ts";
 
 /** Milliseconds between looks at a watched repository. */
 const LOOK_EVERY_MS = 2000;
-/**
- * Milliseconds after which a run that is still at work on stacks, or looks for them, does not keep the others of
- * its entry from being polled: how long that takes is up to the author of their repository.
- */
-const LONG_MS = 60_000;
 /** Most references named by deployments that are remembered for the next round. */
 const MOST_REMEMBERED = 50;
-
-/** Names of the discoveries that a run is looking into. */
-type Looking = Set<string>;
 
 /** The entries of one repository. */
 export type Entries = readonly [PollEntry, ...PollEntry[]];
@@ -33,9 +25,8 @@ interface Rhythm {
 }
 
 /**
- * The polls of one repository. Runs of one entry never overlap, unless one is at work on stacks, or looks for them,
- * for more than a minute: then it counts as ended, and later ones leave that to it. Runs that start together are of one
- * round, for which the remote is asked once.
+ * The polls of one repository. Runs of one entry never overlap, but one that gave way counts as ended. Runs that start
+ * together are of one round, for which the remote is asked once.
  *
  * An interval polls at once, or after a first delay, and then the interval after the first of its
  * runs has ended; an entry whose run still goes on is left out that time. A longer interval starts
@@ -54,8 +45,6 @@ export class RepositoryPolls {
   readonly #rhythms: readonly Rhythm[];
   /** Entries with a run under way. */
   readonly #busy = new Set<PollEntry>();
-  /** The runs that have not ended, by entry, and what each is looking into. */
-  readonly #going = new Map<PollEntry, Map<string, Looking>>();
   /** References that deployments named, the latest last. */
   readonly #named = new Map<string, true>();
 
@@ -219,53 +208,11 @@ export class RepositoryPolls {
 
   /** Starts the run of an entry. Returns its end, or the time at which it counts as ended. */
   #submit(entry: PollEntry, round: PollRound): Promise<void> {
-    const sources = [entry.request];
-    const going = this.#going.getOrInsertComputed(entry, () => new Map());
-    const earlier = [...going];
-    const leaves = (what: StackKey | string) =>
-      earlier.some(([id, at]) => typeof what === "string" ? at.has(what) : this.#isAt(id, what));
-    const looking: Looking = new Set();
     const asked = { kind: "sync", trigger: "poll", origin: "automatic" } as const;
-    const work: Sync = { ...asked, sources, round, looking };
-    const { run, finished } = this.#parts.submit({ ...work, ...earlier.length > 0 && { leaves } });
+    const { finished, gaveWay } = this.#parts.submit({ ...asked, sources: [entry.request], round });
     this.#busy.add(entry);
-    going.set(run.id, looking);
-    const over = new AbortController();
-    const ended = finished.finally(() => {
-      going.delete(run.id);
-      over.abort();
-    });
-    const longer = entry.runOnce ? ended : this.#isLong([run.id, looking], ended, over.signal);
-    return Promise.race([ended, longer]).then(() => void this.#busy.delete(entry));
-  }
-
-  /** Resolves when a run has been at work on stacks, or looked for them, for long, or when it has ended. */
-  async #isLong(
-    [id, looking]: readonly [string, Looking],
-    ended: Promise<Run>,
-    over: AbortSignal,
-  ): Promise<void> {
-    const until = AbortSignal.any([this.#signal, over]);
-    try {
-      do await this.#parts.clock.sleep(LONG_MS, until); while (!looking.size && !this.#isAt(id));
-    } catch {
-      return void await ended;
-    }
-    const [first] = looking;
-    if (first === undefined) return;
-    const more = looking.size > 1 ? `, and in ${looking.size - 1} more places` : "";
-    this.#parts.log.warning(
-      `a poll is looking for stacks in ${first}${more}, for more than a minute: later polls go on without`,
-      { job_id: id, target: this.#entries[0].request.target },
-    );
-  }
-
-  /** Whether a run is at work on a stack; by default, on any. */
-  #isAt(id: string, key?: StackKey): boolean {
-    const isIt = ({ context, stack, status }: RunTarget) =>
-      (status === "pending" || status === "running") &&
-      (key === undefined || context === key.context && stack === key.name);
-    return this.#parts.run(id)?.targets.some(isIt) === true;
+    const end = entry.runOnce ? finished : gaveWay;
+    return end.then(() => void this.#busy.delete(entry));
   }
 
   #round(references: readonly string[]): PollRound {

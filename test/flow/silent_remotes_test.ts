@@ -1,31 +1,13 @@
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createRepository } from "../fakes/git_repository.ts";
+import { createSilentServer } from "../fakes/silent_server.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { inWorld, label, pollTo } from "./steps.ts";
 import { until } from "./until.ts";
-
-/** A server that accepts and says nothing, until it hangs up on all. */
-async function createSilentServer() {
-  const open = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    open.add(socket);
-    socket.on("error", () => {}).on("close", () => open.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    open,
-    port: (server.address() as AddressInfo).port,
-    close() {
-      for (const socket of open) socket.destroy();
-      server.close();
-    },
-  };
-}
 
 describe("a repository that names a dozen remotes that say nothing", () => {
   it("keeps no other one waiting", async () => {
@@ -91,7 +73,7 @@ describe("a configuration that discovers stacks in a repository whose server say
         const line = world.lines.find(({ message }) =>
           /looking for stacks in apps of/.test(message)
         );
-        assert.match(line?.message ?? "", /for more than a minute: later polls go on without/);
+        assert.match(line?.message ?? "", /for long: the other stacks are deployed meanwhile/);
         // The old one is aside for a moment.
         await until(() => world.fake?.containers().length === 2);
         assert.ok(world.fake?.containers().some(({ id }) => id === kept?.id), "it is as it was");

@@ -178,6 +178,30 @@ describe("Intake.submit() in a lane", () => {
     assert.ok(ends.every(({ status }) => status === "succeeded"));
   });
 
+  it("lets the next one run when one gives way, and says so", async () => {
+    const { execute, begun, end } = steppedWork();
+    const ways: ((() => void) | undefined)[] = [];
+    const { intake } = createGate((work, reporter, signal) => {
+      ways.push(reporter.givesWay?.bind(reporter));
+      return execute(work, reporter, signal);
+    });
+    const [first, second] = ["1", "2"].map((each) => intake.submit(about(each), { lane: "a" }));
+    let gaveWay = false;
+    first?.gaveWay.then(() => gaveWay = true);
+    await settle();
+    assert.deepEqual([begun, gaveWay], [["1"], false]);
+    ways[0]?.();
+    await settle();
+    assert.deepEqual([begun, gaveWay], [["1", "2"], true]);
+    const third = intake.submit(about("3"), { lane: "a" });
+    await end(0);
+    assert.deepEqual(begun, ["1", "2"], "that one has the lane now");
+    await end(1);
+    await end(2);
+    await Promise.all([first, second, third].map((each) => each?.gaveWay));
+    assert.deepEqual(begun, ["1", "2", "3"]);
+  });
+
   it("lets the next one run when one fails", async () => {
     let calls = 0;
     const { intake } = createGate(() =>

@@ -48,6 +48,7 @@ export type ObsoleteRun = Pick<
   | "passes"
   | "besidePolls"
   | "isNamedBeside"
+  | "since"
 >;
 
 /** A stack that nothing names any more, or that is named by another context, and that stays. */
@@ -106,7 +107,7 @@ export async function planObsolete(
   return {
     owner,
     removals,
-    // What an earlier run is looking into may name the others: that one tells of them.
+    // What is looked into still may name the others: the end of that tells of them.
     kept: verdicts.filter((each) => each.kind === "keep")
       .filter((each) => each.isSure || left.length === 0),
     held: permitted
@@ -222,7 +223,9 @@ async function unlessKept(
   const because = waiting ??
     await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
     whyElsewhere(parts.ledger, key) ??
-    (await isNamedBeside(key) ? "another target, or poll, of its repository names it" : undefined);
+    (await isNamedBeside(key)
+      ? "another target, or poll, of its repository names it, or may, as it cannot be read now"
+      : undefined);
   return because === undefined
     ? { ...verdict, movedTo }
     : { kind: "keep", stack, because, isSure: true };

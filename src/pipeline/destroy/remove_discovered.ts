@@ -1,14 +1,15 @@
 import { formatStackKey, ownerFrom, type Revision, type StackKey } from "../../model/mod.ts";
 import { stage } from "../../prepare/mod.ts";
 import { otherOwner, recordedOwner } from "../../record/mod.ts";
-import { deploying } from "../../system/mod.ts";
+import { deploying, OVERTAKEN } from "../../system/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
 import { isOvertaken } from "../act.ts";
 import { remembering } from "../decide/remembering.ts";
-import { leave, skip, waiting } from "../decision.ts";
+import { leave, overtaken, skip, waiting } from "../decision.ts";
 import { personHold } from "../hold.ts";
 import { partsFor, type PipelineParts } from "../parts.ts";
 import type { OpenedSource } from "../open_source.ts";
+import { lineOf } from "../owner/line_of.ts";
 import { noteDeferred, windowHold } from "../sync_gate.ts";
 import { outwaitProcess, untilSettled, whileOwned } from "../waits.ts";
 import type { LeftData } from "./left_data.ts";
@@ -22,7 +23,7 @@ import {
 
 /** A removal of a discovered stack, and why. */
 interface RemovalWork {
-  readonly run: Pick<OpenedSource, "request" | "configuration" | "trigger" | "origin">;
+  readonly run: Pick<OpenedSource, "request" | "configuration" | "trigger" | "origin" | "since">;
   readonly removal: Removal;
   readonly teller: Teller;
   readonly because: string;
@@ -56,7 +57,7 @@ export async function removeDiscovered(
     if (isUnchanged()) return await decideAndRemove(parts, { ...work, attempted }, signal);
     return round === 0 ? "done" : leave(teller, changedMeanwhile(key));
   };
-  await parts.stackLock.run(formatStackKey(key), async () => {
+  const locked = async () => {
     try {
       await untilSettled(parts, key, once, signal);
     } catch (thrown) {
@@ -66,7 +67,14 @@ export async function removeDiscovered(
       const other = otherOwner(recordedOwner(parts.ledger, key), ownerFrom(configuration));
       if (other !== undefined) parts.ledger.discovered.remove(key);
     }
-  }, signal);
+  };
+  const line = lineOf(work.run);
+  try {
+    await parts.stackLock.run(formatStackKey(key), locked, signal, undefined, line);
+  } catch (thrown) {
+    if (thrown !== OVERTAKEN) throw thrown;
+    leave(teller, overtaken(key));
+  }
 }
 
 /** Decides about a removal and carries it out. Returns `moved` when another process changed the stack meanwhile. */

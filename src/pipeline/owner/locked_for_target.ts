@@ -2,7 +2,7 @@ import { errors, formatStackKey, ownerFrom } from "../../model/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import { handedOver, recordedOwner } from "../../record/mod.ts";
 import type { RecordedOwner } from "../../record/owners.ts";
-import { patiently } from "../../system/mod.ts";
+import { type Line, patiently } from "../../system/mod.ts";
 import { requireOwner } from "../destroy/require_owner.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isStrangers, requireNotAnothers, wantedOwner } from "../stack_owner.ts";
@@ -17,14 +17,16 @@ import { claimOf } from "./claim.ts";
  * a stranger. Other sources' work is waited for half a minute in all: their authors decide how long it takes,
  * also where nobody owns the stack yet.
  *
- * Throws `conflict` to a stranger and after that wait, and what the work throws.
+ * Throws `conflict` to a stranger and after that wait, {@link OVERTAKEN}, and what the work throws.
  */
 export async function lockedForTarget<T>(
   parts: PipelineParts,
   target: Target,
-  { before, work }: {
+  { before, work, line }: {
     readonly before: (within: AbortSignal) => Promise<unknown>;
     readonly work: OwnersWork<T>;
+    /** That of the runs that do the same. */
+    readonly line?: Line;
   },
   signal: AbortSignal,
 ): Promise<T> {
@@ -48,6 +50,7 @@ export async function lockedForTarget<T>(
       },
       within,
       target.configuration.source.name,
+      line,
     );
   };
   const locked = () => patiently(patienceOf(parts, target), wait, signal);

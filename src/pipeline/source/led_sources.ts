@@ -5,7 +5,13 @@ import {
   type StackKey,
 } from "../../model/mod.ts";
 import { type ExpandedDeployment, keyOf } from "../expand_deployments.ts";
-import { type OpenedSource, openSource, polledOf, type SourceRun } from "../open_source.ts";
+import {
+  ASKED_MS,
+  type OpenedSource,
+  openSource,
+  polledOf,
+  type SourceRun,
+} from "../open_source.ts";
 import { requestsOf, stacksLed } from "../owner/other_branch.ts";
 import type { PipelineParts } from "../parts.ts";
 import { requestLocation } from "../resolve_revision.ts";
@@ -41,11 +47,20 @@ async function openLed(
     let left = new Map(led.map((key) => [formatStackKey(key), key]));
     for (const request of requestsOf(branch, polledOf(parts, source), { request: pushed })) {
       try {
-        const opened = await openSource(parts, { ...run, request, pushed }, SILENT, signal);
+        const opened = await openSource(
+          parts,
+          { ...run, patience: ASKED_MS, request, pushed },
+          SILENT,
+          signal,
+        );
         const named = opened.expansion.deployments
           .filter((each) => left.delete(formatStackKey(keyOf(each))));
         sources.push({ opened, deployments: named });
         keys.push(...named.map(keyOf));
+        if (opened.expansion.left.length === 0) continue;
+        // What is not reached may name the rest.
+        keys.push(...left.values());
+        left = new Map();
       } catch (error) {
         signal.throwIfAborted();
         if (isStackwrightError(error, "config_not_found", "reference_not_found")) continue;

@@ -3,20 +3,21 @@ import {
   clip,
   type DeclaredDeployment,
   errors,
+  partsOfPath,
   type Progress,
   type Revision,
-  type Sync,
 } from "../../model/mod.ts";
 import type { Discovery } from "../../plan/mod.ts";
+import { within } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { deployedRevision, filesOf, type RequestOfRound } from "../resolve_revision.ts";
 
-/** What a run that looks into discoveries tells of it, and leaves to earlier runs. */
+/** What a run that looks into discoveries tells of it. */
 export interface Looks extends RequestOfRound {
   /** Revision at which the configuration was read. */
   readonly configuration: Revision;
-  readonly leaves?: Sync["leaves"] | undefined;
-  readonly looking: NonNullable<Sync["looking"]>;
+  /** Names of the discoveries that are looked into at this moment. */
+  readonly looking: Set<string>;
   readonly progress?: Progress | undefined;
 }
 
@@ -43,9 +44,7 @@ export async function lookingInto<T>(
   const { looking, progress } = work;
   const name = discoveryName(work, base);
   const tell = () => {
-    const [first, ...more] = looking;
-    const others = more.length > 0 ? `, and in ${more.length} more places` : "";
-    if (first !== undefined) progress?.(`looking for stacks in ${first}${others}`);
+    if (looking.size > 0) progress?.(lookingText([...looking]));
   };
   looking.add(name);
   if (looking.size === 1) tell();
@@ -60,11 +59,59 @@ export async function lookingInto<T>(
 
 const MOST_TOLD = 3;
 
+/** Words for discoveries that are looked into. */
+export function lookingText([first, ...more]: readonly string[]): string {
+  const others = more.length > 0 ? `, and in ${more.length} more places` : "";
+  return `looking for stacks in ${first}${others}`;
+}
+
+/** The revisions of discoveries, or why they were not reached, by {@link discoveryKey}. */
+export type Reached = ReadonlyMap<string, PromiseSettledResult<Revision>>;
+
+/** How long discoveries are waited for, and those that were waited for before. */
+export interface Reaching {
+  /** Milliseconds after which those that are not reached are left out; by default they are waited for. */
+  readonly patience?: number | undefined;
+  readonly reached?: Reached | undefined;
+}
+
+/** What tells discoveries of one configuration apart that are reached in different ways. */
+export function discoveryKey({ deployment }: DeclaredDeployment): string {
+  const { name, workingDir, repositoryUrl, reference, gitDepth } = deployment;
+  return JSON.stringify([name, workingDir, repositoryUrl, reference, gitDepth]);
+}
+
+/**
+ * Reaches discoveries side by side, and returns those that were reached in time; and how all of them ended, where
+ * that comes later. Rejects with the signal's reason alone.
+ */
+export async function reachAll(
+  parts: PipelineParts,
+  { all, reached: before = new Map(), patience, ...work }: Looks & Reaching & {
+    readonly all: readonly DeclaredDeployment[];
+  },
+  signal: AbortSignal,
+): Promise<{ readonly reached: Reached; readonly late?: Promise<Reached> }> {
+  const reached = new Map<string, PromiseSettledResult<Revision>>(before);
+  const each = new Map(all.map((base) => [discoveryKey(base), base])).entries()
+    .map(async ([key, base]) => {
+      if (before.has(key)) return;
+      const look = () => lookingInto(work, base, () => reach(parts, { ...work, base }, signal));
+      const [end] = await Promise.allSettled([look()]);
+      reached.set(key, end);
+    });
+  const done = Promise.all(each);
+  const isWhole = patience === undefined || await within(done, patience, parts.clock, signal);
+  if (isWhole) await done;
+  signal.throwIfAborted();
+  return isWhole ? { reached } : { reached: new Map(reached), late: done.then(() => reached) };
+}
+
 /**
  * The revision in which a discovery looks for stacks, when its directory has been reached: what submodules lie
  * on the way is fetched. Throws what the source throws, and `config_invalid` where there is no directory.
  */
-export async function reach(
+async function reach(
   parts: PipelineParts,
   { base, ...work }: Omit<Looks, "looking"> & { readonly base: DeclaredDeployment },
   signal: AbortSignal,
@@ -97,4 +144,9 @@ export async function lookInto(
     composeFiles,
     ...(isOwn ? { configurationDir: parts.options.configBaseDir } : {}),
   });
+}
+
+/** The last part of a path or URL. */
+export function lastPart(path: string): string {
+  return partsOfPath(path.replace(/\.git$/, "")).at(-1) ?? "";
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
-import { createWatchedLock, type WatchedLock } from "../../../src/system/mod.ts";
+import { createWatchedLock, OVERTAKEN, type WatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { heapAfterCollection } from "../../fakes/heap.ts";
 
@@ -21,6 +21,32 @@ describe("createWatchedLock()", () => {
     step.resolve();
     await Promise.all([first, second]);
     assert.deepEqual(order, ["first", "second"]);
+  });
+
+  it("lets the last one of a line wait alone, and nobody take a person's place but a person", async () => {
+    const lock = createWatchedLock();
+    const free = Promise.withResolvers<void>();
+    const done: string[] = [];
+    const wait = (name: string, since: number, { of = "c", isPersons = false } = {}) =>
+      lock.run("a", () => free.promise.then(() => void done.push(name)), signal, undefined, {
+        ...{ of, since, isPersons },
+      }).catch((thrown) => void done.push(thrown === OVERTAKEN ? `${name} overtaken` : "?"));
+    const all = [
+      wait("holder", 1),
+      wait("second", 2),
+      wait("other", 2, { of: "d" }),
+      wait("fourth", 4),
+      wait("late", 3),
+      wait("person", 5, { isPersons: true }),
+      wait("sixth", 6),
+    ];
+    free.resolve();
+    await Promise.all(all);
+    assert.deepEqual(done.filter((each) => each.endsWith("overtaken")).sort(), [
+      ...["fourth overtaken", "late overtaken", "second overtaken"],
+    ]);
+    const entered = done.filter((each) => !each.endsWith("overtaken"));
+    assert.deepEqual(entered, ["holder", "other", "person", "sixth"]);
   });
 
   it("wasReleasedSince() tells a key that was let go of after a mark, and no other", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PollEntry } from "../../../src/config/mod.ts";
-import { type Run, StackwrightError, type Sync } from "../../../src/model/mod.ts";
+import { StackwrightError, type Sync } from "../../../src/model/mod.ts";
 import { runPolls } from "../../../src/trigger/poll_loop.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
@@ -21,8 +21,6 @@ function entry(rest: Partial<PollEntry> = {}): PollEntry {
 
 /** An intake that notes when work came, as seconds from the start; each run takes `seconds`. */
 function createWorld({ seconds = 0, random = (): number => 0.5 } = {}) {
-  /** Targets of runs by id, which are the numbers of the works. */
-  const targets = new Map<string, Run["targets"]>();
   const clock = createFakeClock(START);
   const log = createRecordingLog();
   const stop = new AbortController();
@@ -31,14 +29,12 @@ function createWorld({ seconds = 0, random = (): number => 0.5 } = {}) {
   const submit = (work: Sync) => {
     works.push(work);
     began.push((clock.now().getTime() - Date.parse(START)) / 1000);
-    const finished = clock.sleep(seconds * 1000, new AbortController().signal).then(toRun);
-    return { run: { id: `${works.length}` }, finished };
+    const finished = clock.sleep(seconds * 1000, new AbortController().signal);
+    return { finished, gaveWay: finished };
   };
-  const run = (id: string) => ({ targets: targets.get(id) ?? [] });
-  const toRun = () => ({ status: "failed" }) as Run;
-  const parts = { submit, run, clock, log, timeZone: "UTC", random };
+  const parts = { submit, clock, log, timeZone: "UTC", random };
   const start = (each: PollEntry) => runPolls([each], parts, stop.signal);
-  return { clock, log, stop, began, works, targets, parts, start };
+  return { clock, log, stop, began, works, parts, start };
 }
 
 describe("runPolls() of one entry", () => {
@@ -226,62 +222,24 @@ describe("runPolls() of one entry", () => {
     assert.deepEqual([began, clock.sleepers], [[0], 1]);
   });
 
-  it("polls again what a run of minutes is not at work on, and leaves the rest to it", async () => {
-    const { clock, began, works, targets, start, stop } = createWorld({ seconds: 300 });
-    const loop = start(entry({ intervalSeconds: 10 }));
-    const at = (stack: string, status: "pending" | "running" | "succeeded") => (
-      { context: "default", stack, status }
-    );
-    const key = (name: string) => ({ context: "default", name });
-    await clock.advance(100_000);
-    assert.deepEqual(began, [0], "its source is being read still");
-    targets.set("1", [at("slow", "pending"), at("quick", "succeeded")]);
-    await clock.advance(20_000);
-    assert.deepEqual(began, [0]);
-    await clock.advance(10_000);
-    assert.deepEqual(began, [0, 130]);
-    const [first, second] = works;
-    assert.equal(first?.leaves, undefined);
-    assert.deepEqual(["slow", "quick"].map((each) => second?.leaves?.(key(each))), [true, false]);
-    targets.set("2", [at("quick", "running")]);
-    await clock.advance(70_000);
-    assert.deepEqual(began, [0, 130, 200]);
-    const left = () => ["slow", "quick"].map((each) => works[2]?.leaves?.(key(each)));
-    assert.deepEqual(left(), [true, true]);
-    targets.set("1", [at("slow", "succeeded")]);
-    assert.deepEqual(left(), [false, true]);
-    // One that is at work on nothing ends by itself.
-    await clock.advance(90_000);
-    assert.deepEqual(began, [0, 130, 200]);
-    stop.abort();
-    await loop;
-  });
-
-  it("polls again beside a run that looks for stacks for a minute, and leaves that to it", async () => {
-    const { clock, log, began, works, start, stop } = createWorld({ seconds: 300 });
-    const loop = start(entry({ intervalSeconds: 10 }));
-    await clock.advance(50_000);
-    works[0]?.looking?.add("apps of h/acme/slow").add("apps of h/acme/later");
-    await clock.advance(20_000);
-    assert.deepEqual(began, [0, 70]);
-    assert.match(
-      JSON.stringify(log.lines),
-      /looking for stacks in apps of h\/acme\/slow, and in 1 more places, for/,
-    );
-    const left = () =>
-      ["slow", "later", "else"].map((each) => works[1]?.leaves?.(`apps of h/acme/${each}`));
-    assert.deepEqual(left(), [true, true, false]);
-    works[0]?.looking?.delete("apps of h/acme/later");
-    assert.deepEqual(left(), [true, false, false]);
-    // What the second looks into is its own, and the third leaves both.
-    works[1]?.looking?.add("apps of h/acme/else");
-    assert.deepEqual(left(), [true, false, false]);
-    await clock.advance(70_000);
+  it("polls again after a run that gave way, but not what it polls once", async () => {
+    const { clock, parts, began, stop } = createWorld({ seconds: 300 });
+    const submit = (work: Sync) => {
+      const { finished } = parts.submit(work);
+      return { finished, gaveWay: clock.sleep(60_000, new AbortController().signal) };
+    };
+    const loop = runPolls([entry({ intervalSeconds: 10 })], { ...parts, submit }, stop.signal);
+    await clock.advance(150_000);
     assert.deepEqual(began, [0, 70, 140]);
-    const names = ["slow", "later", "else"].map((each) => `apps of h/acme/${each}`);
-    assert.deepEqual(names.map((each) => works[2]?.leaves?.(each)), [true, false, true]);
+    let isOver = false;
+    const once = runPolls([entry({ runOnce: true })], { ...parts, submit }, stop.signal)
+      .then(() => isOver = true);
+    await clock.advance(70_000);
+    assert.equal(isOver, false);
+    await clock.advance(230_000);
+    assert.equal(isOver, true);
     stop.abort();
-    await loop;
+    await Promise.all([loop, once]);
   });
 
   it("polls nothing when it was aborted before", async () => {
@@ -423,9 +381,10 @@ describe("runPolls() of many entries", () => {
     assert.deepEqual(times, { fine: [0, 400], coarse: [0, 400] });
     const world = createWorld();
     const submit = (work: Sync) => {
-      const { run, finished } = world.parts.submit(work);
+      const { finished } = world.parts.submit(work);
       const hangs = work.sources[0]?.reference === "fine";
-      return { run, finished: hangs ? new Promise<Run>(() => {}) : finished };
+      const end = hangs ? new Promise<void>(() => {}) : finished;
+      return { finished: end, gaveWay: end };
     };
     const entries = [
       of("shop", { intervalSeconds: 100 }, "fine"),
@@ -470,12 +429,9 @@ describe("runPolls() of many entries", () => {
     const { clock, parts, began, works, stop } = createWorld();
     const submit = (work: Sync) => {
       const isSlow = work.sources[0]?.reference === "slow";
-      const { run, finished } = parts.submit(work);
-      if (!isSlow) return { run, finished };
-      return {
-        run,
-        finished: clock.sleep(100_000, new AbortController().signal).then(() => finished),
-      };
+      const { finished } = parts.submit(work);
+      const end = isSlow ? clock.sleep(100_000, new AbortController().signal) : finished;
+      return { finished: end, gaveWay: end };
     };
     const all = [of("shop", { intervalSeconds: 60 }, "slow"), of("shop", { intervalSeconds: 60 })];
     const polls = runPolls(all, { ...parts, submit }, stop.signal);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { PollEntry, SyncWindow } from "../../../src/config/mod.ts";
-import { type Run, type SourceRequest, stackKey, type Sync } from "../../../src/model/mod.ts";
+import { type SourceRequest, stackKey, type Sync } from "../../../src/model/mod.ts";
 import { createSyncWindows } from "../../../src/plan/mod.ts";
 import { OpeningAlarm, runPolls } from "../../../src/trigger/mod.ts";
 import { heapAfterCollection } from "../../fakes/heap.ts";
@@ -104,9 +104,10 @@ function createHouse() {
     const name = work.sources[0]?.url.slice("https://example.org/".length) ?? "";
     seen.polls.set(name, [...seen.polls.get(name) ?? [], clock.now().getTime()]);
     perform(work);
-    return { run: { id: "" }, finished: clock.sleep(10_000, stop.signal).then(() => ({}) as Run) };
+    const finished = clock.sleep(10_000, stop.signal);
+    return { finished, gaveWay: finished };
   };
-  const parts = { submit, run: () => undefined, clock, log, timeZone: ZONE, random: () => 0 };
+  const parts = { submit, clock, log, timeZone: ZONE, random: () => 0 };
   return { clock, log, stop, deferred, seen, parts, listeners: countListeners(stop.signal) };
 }
 

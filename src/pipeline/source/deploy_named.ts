@@ -1,0 +1,186 @@
+import {
+  formatStackKey,
+  requestKey,
+  type RunReporter,
+  type StackKey,
+  type Sync,
+  type TargetListener,
+} from "../../model/mod.ts";
+import { abortable, OVERTAKEN } from "../../system/mod.ts";
+import {
+  type ExpandedDeployment,
+  type FailedExpansion,
+  keyOf,
+  namedIn,
+} from "../expand_deployments.ts";
+import { keepDeferred, noteUnnamed } from "../destroy/plan_obsolete.ts";
+import { meant, type OpenedSource, openSource, type SourceRun } from "../open_source.ts";
+import { lineOf } from "../owner/line_of.ts";
+import type { PipelineParts } from "../parts.ts";
+import { type Removed, removeObsolete } from "../remove_obsolete.ts";
+import { createTeller } from "../../tell/mod.ts";
+import { learnedOfAll } from "../waits.ts";
+import { lookingText, type Reached } from "./look_into.ts";
+
+/** A source whose targets are deployed, and who is told. */
+export interface TargetsOfSource {
+  readonly opened: OpenedSource;
+  readonly listeners: readonly TargetListener[];
+  readonly removed?: Removed | undefined;
+}
+
+/** Receivers of a run: its reporter, and listeners for its targets (its record is the last); and what deploys these. */
+export interface Audience {
+  readonly reporter: Pick<RunReporter, "describe" | "givesWay">;
+  readonly listeners: readonly TargetListener[];
+  readonly deploy: (
+    targets: TargetsOfSource,
+    deployments: readonly ExpandedDeployment[],
+  ) => Promise<void>;
+}
+
+/** A source of a run, and the stacks of it that other branches' files have (`led`). */
+export type RunOfSource = SourceRun & { readonly work: Sync; readonly led?: readonly StackKey[] };
+
+/** Milliseconds that a run keeps the next one of its kind, and discoveries its other stacks, waiting. */
+const LONG_MS = 60_000;
+/** Milliseconds that discoveries are waited for while an earlier run waits for some. */
+const SHORT_MS = 5_000;
+
+/**
+ * Opens a source and deploys what it names; what discoveries find that take long is deployed when they are reached,
+ * from the commit that is the newest then. A source that is away fails the run at its end.
+ */
+export async function deployNamed(
+  parts: PipelineParts,
+  run: RunOfSource,
+  audience: Audience,
+  signal: AbortSignal,
+): Promise<void> {
+  const looks = new AbortController();
+  try {
+    const look = AbortSignal.any([signal, looks.signal]);
+    let [next, told]: [RunOfSource | undefined, Audience] = [run, audience];
+    while (next !== undefined) {
+      const seen = new Set<string>();
+      next = await deployReached(parts, { ...next, look }, { ...told, seen }, signal);
+      told = { ...audience, listeners: audience.listeners.map((each) => newsAfter(seen, each)) };
+    }
+  } finally {
+    looks.abort("over");
+  }
+}
+
+/** Deploys what a source names as far as that is reached in time; returns the run that is left to do, if any. */
+async function deployReached(
+  parts: PipelineParts,
+  { look, ...run }: RunOfSource & { readonly look: AbortSignal },
+  { reporter, listeners, deploy: deployTargets, seen }: Audience & { readonly seen: Set<string> },
+  signal: AbortSignal,
+): Promise<RunOfSource | undefined> {
+  const { work: { only }, led = [], ...asked } = run;
+  const isLong = parts.stackLock.isBusy(discoveriesOf(run));
+  const patience = isLong ? SHORT_MS : LONG_MS;
+  const opened = await openSource(parts, { ...asked, patience }, reporter, look);
+  const { expansion: { left, late }, away } = opened;
+  const { deployments, failures } = meant(opened, only, led);
+  await learnedOfAll(parts, failures.map(({ key }) => key), signal);
+  for (const failure of failures) reportFailure(listeners, opened, failure);
+  reporter.describe({ message: "" });
+  const isFound = only !== undefined && deployments.length + failures.length > 0;
+  if (late !== undefined) {
+    const text = `${lookingText(left)}, for long: the other stacks are deployed meanwhile`;
+    if (!isLong) parts.log.warning(text, { repository: opened.configuration.source.name });
+    reporter.givesWay?.();
+  }
+  const reaching = late === undefined || isFound ? undefined : inLine(parts, opened, late, signal);
+  if (only && away === undefined) noteUnnamed(parts, opened);
+  const deploy = (more?: TargetListener, removed?: Removed) => {
+    const all = more === undefined ? listeners : [...listeners, more];
+    return deployTargets({ opened, removed, listeners: all }, deployments);
+  };
+  await givingWay(parts, reporter, async () => {
+    const mayRemove = away === undefined && !isFound && !(only && late);
+    if (!mayRemove) return await deploy();
+    const removals = await removeObsolete(parts, { ...opened, only, deploy }, listeners, signal);
+    const named = [...deployments.map(keyOf), ...removals, ...led];
+    if (!only) keepDeferred(parts, opened, named);
+  });
+  if (reaching !== undefined) {
+    reporter.describe({ message: lookingText(left) });
+    const reached = await reaching;
+    reporter.describe({ message: "" });
+    for (const key of namedIn({ deployments, failures })) seen.add(formatStackKey(key));
+    // Without the round, whose answer may be minutes old.
+    const { round: _, ...again } = run;
+    if (reached !== undefined) return { ...again, reached };
+  }
+  if (away !== undefined) throw away;
+  return undefined;
+}
+
+/**
+ * A listener to a run's second look at stacks that it has `seen`: of these it is told what is done to them, or fails
+ * on the way, but not that nothing is to do any more, or later, since it was told the end of the first look.
+ */
+export function newsAfter(seen: ReadonlySet<string>, listener: TargetListener): TargetListener {
+  return (target) => {
+    const hear = listener(target);
+    if (!seen.has(formatStackKey(target.key))) return hear;
+    let isSaid: boolean | undefined;
+    return (news) => {
+      if (news.kind === "decided") isSaid ??= news.decision.kind !== "skip";
+      if (isSaid) hear(news);
+    };
+  };
+}
+
+/** Waits for discoveries of a configuration; `undefined` where a later run does that, and looks at what they have. */
+function inLine(
+  { stackLock }: Pick<PipelineParts, "stackLock">,
+  opened: OpenedSource,
+  late: Promise<Reached>,
+  signal: AbortSignal,
+): Promise<Reached | undefined> {
+  const wait = () => abortable(late, signal);
+  const reached = stackLock.run(discoveriesOf(opened), wait, signal, undefined, lineOf(opened))
+    .catch((thrown) => {
+      if (thrown !== OVERTAKEN) throw thrown;
+      return undefined;
+    });
+  // It is asked when the other stacks have had their turn.
+  reached.catch(() => {});
+  return reached;
+}
+
+/** The key under which runs of a configuration wait for discoveries: no stack has it. */
+function discoveriesOf({ request }: Pick<SourceRun, "request">): string {
+  return `discoveries of ${requestKey(request)}`;
+}
+
+/** Does work of a run; where that takes long, the next run of its kind does not wait for it. */
+export async function givingWay<T>(
+  { clock }: Pick<PipelineParts, "clock">,
+  reporter: Audience["reporter"],
+  work: () => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  clock.sleep(LONG_MS, over.signal).then(() => reporter.givesWay?.(), () => {});
+  try {
+    return await work();
+  } finally {
+    over.abort("over");
+  }
+}
+
+/** Tells the listeners of a deployment that could not be read, as a failed target. */
+function reportFailure(
+  listeners: readonly TargetListener[],
+  { trigger, origin, configuration }: OpenedSource,
+  { key, revision, error }: FailedExpansion,
+): void {
+  const target = { key, repository: revision.source.name, trigger, origin, configuration };
+  const { message } = error;
+  createTeller(listeners, target, revision)
+    .tell({ kind: "ended", end: { status: "failed", message, error } });
+}
