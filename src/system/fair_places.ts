@@ -25,7 +25,7 @@ interface Waiting extends Whose {
 }
 
 /** Milliseconds after which a repository without any place gets one beside those that others keep. */
-const LATE_MS = 60_000;
+export const LATE_MS = 60_000;
 
 /**
  * Places that are shared by sources, of which each key has some. Where all are taken, a source still gets one while
@@ -133,16 +133,17 @@ function leftOf({ places, mostForFirst }: Size, { own, all, sources }: Taken): n
  * The same for repositories that waited long: of each source half as many as there are places, and of all together
  * twice as many, whatever the sources have otherwise.
  */
-function leftForLate({ places }: Pick<Size, "places">, { own, all }: Taken): number {
+export function leftForLate({ places }: Pick<Size, "places">, { own, all }: Taken): number {
   return Math.min(Math.ceil(places / 2) - own, 2 * places - all);
 }
 
 /** Places, and who has them. */
-class Places {
+export class Places {
   readonly #left: (key: string, taken: Taken) => number;
   /** Numbers of places by key and source, and by key with source and repository. */
   readonly #taken = new Map<string, Map<string, number>>();
 
+  /** `left` tells how many more places of a key there are for who wants one. */
   constructor(left: (key: string, taken: Taken) => number) {
     this.#left = left;
   }
@@ -154,14 +155,17 @@ class Places {
     return true;
   }
 
+  /** Gives the places back that were taken. */
   free(whose: Whose, keys: Keys): void {
     this.#note(whose, keys, -1);
   }
 
+  /** Number of places of a source. */
   ofSource(key: string, { source }: Whose): number {
     return this.#of(key, source);
   }
 
+  /** Number of places of a repository within its source. */
   ofRepository(key: string, { source, repository }: Whose): number {
     return this.#of(partOf(key, source), repository);
   }

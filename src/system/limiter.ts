@@ -1,7 +1,7 @@
 import { abortableWait } from "./abortable_wait.ts";
 import type { Clock } from "./clock.ts";
 import { count } from "./count.ts";
-import { FairPlaces, type Whose } from "./fair_places.ts";
+import { FairPlaces, LATE_MS, leftForLate, Places, type Whose } from "./fair_places.ts";
 
 /** A slot of a limiter, which its holder may give to others while it only waits. */
 export interface Slot {
@@ -82,9 +82,13 @@ interface Patience {
 /** Milliseconds between two looks at who has the slots. */
 const LOOK_MS = 10_000;
 
+/** The name of the slots among the places of those who waited long. */
+const SLOTS = "slots";
+
 /**
  * Admits work that waited too long beyond the slots: one piece per source at a time, and none for a repository that
- * has work under way. Otherwise a repository that fills all slots would decide how long others wait. While a
+ * has work under way; and one for each repository without any that waited for a minute, as {@link FairPlaces} does,
+ * since a few repositories of one source may keep all slots and the one beside. Otherwise a repository that fills all slots would decide how long others wait. While a
  * source has several slots, others wait for one look only, as long as no more go on beside the slots than
  * there are slots.
  */
@@ -99,11 +103,14 @@ class Beside {
   };
   /** Number of those of each source that were let in beside the slots. */
   readonly #beside = new Map<string, number>();
+  /** Those that were let in beside these. */
+  readonly #late: Places;
 
   constructor(queue: Queue, slots: number, patience: Patience) {
     this.#queue = queue;
     this.#slots = slots;
     this.#patience = patience;
+    this.#late = new Places((_key, taken) => leftForLate({ places: slots }, taken));
   }
 
   async enter(
@@ -111,28 +118,27 @@ class Beside {
     { first, who }: { readonly first: boolean; readonly who: Whose },
   ): Promise<() => void> {
     const [waiting, settled] = [new AbortController(), new AbortController()];
-    let isLetIn = false;
+    let leaveBeside: (() => void) | undefined;
     const onAbort = () => waiting.abort(signal.reason);
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
     const place = this.#queue.enter(waiting.signal, { first });
-    const letIn = () => {
-      isLetIn = true;
+    const letIn = (leave: () => void) => {
+      leaveBeside = leave;
       this.#count(who, 1);
-      count(this.#beside, who.source, 1);
       waiting.abort(LET_IN);
     };
-    const leaveBeside = () => count(this.#beside, who.source, -1);
     this.#outwait(who, letIn, settled.signal).catch(() => {});
     try {
       const leave = await place;
       // It may have been let in at the moment when it got its slot.
-      if (isLetIn) leaveBeside();
+      if (leaveBeside !== undefined) leaveBeside();
       else this.#count(who, 1);
       return this.#leaving(who, leave);
     } catch (error) {
-      if (error === LET_IN) return this.#leaving(who, leaveBeside);
-      if (isLetIn) this.#leaving(who, leaveBeside)();
+      const leave = leaveBeside && this.#leaving(who, leaveBeside);
+      if (error === LET_IN && leave !== undefined) return leave;
+      leave?.();
       throw error;
     } finally {
       settled.abort("settled");
@@ -141,15 +147,32 @@ class Beside {
   }
 
   /** Check and `letIn` must run without a wait in between: work of that source may wake at the same time. */
-  async #outwait(who: Whose, letIn: () => void, signal: AbortSignal): Promise<void> {
+  async #outwait(
+    who: Whose,
+    letIn: (leave: () => void) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { clock, milliseconds } = this.#patience;
-    let waited = 0;
-    do {
-      const pause = Math.min(LOOK_MS, milliseconds - waited) || LOOK_MS;
+    let leave: (() => void) | undefined;
+    for (let waited = 0; leave === undefined;) {
+      const pause = Math.min(LOOK_MS, Math.max(0, milliseconds - waited)) || LOOK_MS;
       await clock.sleep(pause, signal);
-      waited = Math.min(milliseconds, waited + pause);
-    } while (!this.#mayGo(who) || waited < milliseconds && !this.#isCrowded());
-    if (!signal.aborted) letIn();
+      if (signal.aborted) return;
+      waited += pause;
+      leave = this.#place(who, waited);
+    }
+    letIn(leave);
+  }
+
+  /** A place beside the slots for who waited so long, if there is one; returns what gives it back. */
+  #place(who: Whose, waited: number): (() => void) | undefined {
+    if (this.#mayGo(who) && (waited >= this.#patience.milliseconds || this.#isCrowded())) {
+      count(this.#beside, who.source, 1);
+      return () => count(this.#beside, who.source, -1);
+    }
+    const isLate = waited >= LATE_MS && !this.#working.repositories.has(nameOf(who));
+    if (!isLate || !this.#late.take(who, [SLOTS])) return undefined;
+    return () => this.#late.free(who, [SLOTS]);
   }
 
   #mayGo(who: Whose): boolean {

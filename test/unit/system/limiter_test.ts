@@ -256,7 +256,7 @@ describe("createLimiter with patience", () => {
     assert.equal(clock.sleepers, 0);
   });
 
-  it("lets in one repository at a time beside another one of its source that has the slots", async () => {
+  it("lets in repositories beside another one of their source that has the slots", async () => {
     const { clock, limiter, work } = set();
     const run = (repository: string, name: string) =>
       limiter.run(work.of(name), never, { source: "c", repository });
@@ -265,14 +265,35 @@ describe("createLimiter with patience", () => {
     await clock.advance(11_000);
     assert.deepEqual(work.started, ["a", "b", "e"]);
     await clock.advance(600_000);
-    assert.deepEqual(work.started, ["a", "b", "e"]);
+    assert.deepEqual(work.started, ["a", "b", "e", "g"], "a repository without any");
     await work.end("e");
     await clock.advance(10_000);
-    assert.deepEqual(work.started, ["a", "b", "e", "f"]);
+    assert.deepEqual(work.started, ["a", "b", "e", "g", "f"]);
+    for (const name of ["a", "b", "d", "f", "g"]) await work.end(name);
+    await Promise.all(all);
+    assert.equal(clock.sleepers, 0);
+  });
+
+  it("lets one of each repository in after a minute, up to half as many of a source as there are slots", async () => {
+    const clock = createFakeClock();
+    const limiter = createLimiter(4, { clock, milliseconds: 900_000 });
+    const work = createWork();
+    const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    const run = (name: string, source = "x") =>
+      limiter.run(work.of(name), never, { source, repository: name.slice(0, 1) });
+    const all = names.map((name) => run(name));
+    all.push(run("a2"));
+    await clock.advance(11_000);
+    assert.deepEqual(work.started, ["a", "b", "c", "d", "e"]);
+    await clock.advance(50_000);
+    assert.deepEqual(work.started, ["a", "b", "c", "d", "e", "f", "g"]);
+    all.push(run("other", "y"));
+    await clock.advance(11_000);
+    assert.deepEqual(work.started.slice(7), ["other"]);
     await work.end("f");
-    await clock.advance(10_000);
-    assert.deepEqual(work.started, ["a", "b", "e", "f", "g"]);
-    for (const name of ["a", "b", "d", "g"]) await work.end(name);
+    await clock.advance(900_000);
+    assert.deepEqual(work.started.slice(8), ["h"], "but not a second one of a repository");
+    for (const name of ["a", "b", "c", "d", "e", "g", "h", "a2", "other"]) await work.end(name);
     await Promise.all(all);
     assert.equal(clock.sleepers, 0);
   });
