@@ -16,7 +16,6 @@ import {
   keepDeferred,
   keyOf,
   leave,
-  lineOf,
   lockedForTarget,
   noteDecision,
   oneOfMany,
@@ -195,7 +194,7 @@ async function deployTarget(
       const target = { ...begun, since, glance: glances(parts, key), mayLack };
       await settle(parts, { ...opened, data, target, teller, resumed }, within);
     };
-    await lockedForTarget(parts, begun, { before, work, line: lineOf(opened) }, signal);
+    await lockedForTarget(parts, begun, { before, work, line: opened.line }, signal);
   } catch (thrown) {
     if (thrown === OVERTAKEN) return leave(teller, overtaken(key));
     if (mayLack && lacksExternal(thrown)) {

@@ -25,7 +25,6 @@ export { oneOfMany, withLed } from "./source/led_sources.ts";
 export { throwFailures } from "./source/throw_failures.ts";
 export { noteDecision } from "./decide/note_decision.ts";
 export { type Begin, untilAsked } from "./decide/until_asked.ts";
-export { lineOf } from "./owner/line_of.ts";
 export { keptNames } from "./owner/kept_names.ts";
 export { lockedForTarget } from "./owner/locked_for_target.ts";
 export { askBeforeHandOver, type AskParts } from "./owner_elsewhere.ts";

@@ -14,7 +14,7 @@ import {
 import type { SecretSession } from "../secrets/mod.ts";
 import { preparing } from "./waits.ts";
 import { recordedOwner } from "../record/mod.ts";
-import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import { type Line, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import type { Neighbours } from "../deploy/mod.ts";
 import {
   discoveryOwner,
@@ -38,6 +38,7 @@ import {
   resolveOther,
 } from "./resolve_revision.ts";
 import { once } from "./owner/claim.ts";
+import { lineOf } from "./owner/line_of.ts";
 import { otherBranch, otherTargets, requestsOf } from "./owner/other_branch.ts";
 import { besidePolls, heldByPoll, otherPollsOf } from "./owner/other_polls.ts";
 import type { Reaching } from "./source/look_into.ts";
@@ -74,8 +75,13 @@ export interface OpenedSource extends SourceRun {
   readonly otherBranch: (key: StackKey) => Promise<string | undefined>;
   /** The polls beside this one of its repository and reference, each of which discovers for itself. */
   readonly besidePolls: readonly SourceRequest[];
-  /** Whether one of these, or another target of the source, names a stack, or cannot be read, as where its discoveries take long. */
+  /**
+   * Whether one of these, or another target of the source, names a stack, or cannot be read, as where its discoveries
+   * take long.
+   */
   readonly isNamedBeside: (key: StackKey) => Promise<boolean>;
+  /** Where it waits with other runs of its configuration that do the same. */
+  readonly line: Line;
   /** Tells whether the reference of the webhook behind the run passes a filter. */
   readonly passes: (filter: string) => Promise<boolean>;
 }
@@ -86,7 +92,7 @@ type AskedOfOthers = Pick<
 >;
 
 /** A source that was read, without the questions that a run asks about it. */
-type ReadSource = Omit<OpenedSource, keyof AskedOfOthers | "neighbours" | "passes">;
+type ReadSource = Omit<OpenedSource, keyof AskedOfOthers | "neighbours" | "passes" | "line">;
 
 /**
  * Resolves a source's reference, reads its configuration and expands it into deployments. Tells the
@@ -102,9 +108,13 @@ export async function openSource(
 ): Promise<OpenedSource> {
   const read = () => readSource(parts, run, reporter, signal);
   const opened = await noteReading(parts, run, read, signal);
-  const others = heldByOthers(parts, opened, signal);
-  const neighbours = neighboursOf(parts, opened);
-  return { ...opened, ...others, neighbours, passes: triedOnce(parts, pushedTo(opened), signal) };
+  return {
+    ...opened,
+    ...heldByOthers(parts, opened, signal),
+    neighbours: neighboursOf(parts, opened),
+    passes: triedOnce(parts, pushedTo(opened), signal),
+    line: lineOf(opened),
+  };
 }
 
 async function readSource(

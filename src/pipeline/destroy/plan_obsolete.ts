@@ -48,7 +48,7 @@ export type ObsoleteRun = Pick<
   | "passes"
   | "besidePolls"
   | "isNamedBeside"
-  | "since"
+  | "line"
 >;
 
 /** A stack that nothing names any more, or that is named by another context, and that stays. */

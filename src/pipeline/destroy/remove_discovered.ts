@@ -9,7 +9,6 @@ import { leave, overtaken, skip, waiting } from "../decision.ts";
 import { personHold } from "../hold.ts";
 import { partsFor, type PipelineParts } from "../parts.ts";
 import type { OpenedSource } from "../open_source.ts";
-import { lineOf } from "../owner/line_of.ts";
 import { noteDeferred, windowHold } from "../sync_gate.ts";
 import { outwaitProcess, untilSettled, whileOwned } from "../waits.ts";
 import type { LeftData } from "./left_data.ts";
@@ -23,7 +22,7 @@ import {
 
 /** A removal of a discovered stack, and why. */
 interface RemovalWork {
-  readonly run: Pick<OpenedSource, "request" | "configuration" | "trigger" | "origin" | "since">;
+  readonly run: Pick<OpenedSource, "request" | "configuration" | "trigger" | "origin" | "line">;
   readonly removal: Removal;
   readonly teller: Teller;
   readonly because: string;
@@ -68,9 +67,8 @@ export async function removeDiscovered(
       if (other !== undefined) parts.ledger.discovered.remove(key);
     }
   };
-  const line = lineOf(work.run);
   try {
-    await parts.stackLock.run(formatStackKey(key), locked, signal, undefined, line);
+    await parts.stackLock.run(formatStackKey(key), locked, signal, undefined, work.run.line);
   } catch (thrown) {
     if (thrown !== OVERTAKEN) throw thrown;
     leave(teller, overtaken(key));

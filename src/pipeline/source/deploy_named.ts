@@ -15,7 +15,6 @@ import {
 } from "../expand_deployments.ts";
 import { keepDeferred, noteUnnamed } from "../destroy/plan_obsolete.ts";
 import { meant, type OpenedSource, openSource, type SourceRun } from "../open_source.ts";
-import { lineOf } from "../owner/line_of.ts";
 import type { PipelineParts } from "../parts.ts";
 import { type Removed, removeObsolete } from "../remove_obsolete.ts";
 import { createTeller } from "../../tell/mod.ts";
@@ -143,7 +142,7 @@ function inLine(
   signal: AbortSignal,
 ): Promise<Reached | undefined> {
   const wait = () => abortable(late, signal);
-  const reached = stackLock.run(discoveriesOf(opened), wait, signal, undefined, lineOf(opened))
+  const reached = stackLock.run(discoveriesOf(opened), wait, signal, undefined, opened.line)
     .catch((thrown) => {
       if (thrown !== OVERTAKEN) throw thrown;
       return undefined;
