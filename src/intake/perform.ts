@@ -137,7 +137,7 @@ async function execute(
     // What the run says is kept.
     await redactor.learned(stackOf(work), signal);
     const told = reporterOf(id, { runs, redactor });
-    const reporter = givesWay === undefined ? told : { ...told, givesWay };
+    const reporter = { ...told, givesWay: once(() => tellWay(runs.get(id), log), givesWay) };
     const end = await performerOf(performers, work)(reporter, signal);
     return { failures: [], ...(end === undefined ? {} : { end }) };
   } catch (error) {
@@ -153,6 +153,30 @@ async function execute(
     };
     return { failures: errors.map(toldOf) };
   }
+}
+
+/** Names of stacks in a line of the log. */
+const MOST_TOLD = 3;
+
+/** Logs what keeps a run so long that the next one does not wait for it. */
+function tellWay(run: Run | undefined, log: Log): void {
+  const busy = (run?.targets ?? []).filter(({ status }) =>
+    status === "pending" || status === "running"
+  );
+  const stacks = busy.slice(0, MOST_TOLD).map(({ stack }) => stack).join(", ");
+  const more = busy.length > MOST_TOLD ? ` and ${busy.length - MOST_TOLD} more` : "";
+  if (busy.length === 0) return;
+  log.info(`at work for more than a minute on ${stacks}${more}: the next run does not wait for it`);
+}
+
+/** What does all of this at its first call. */
+function once(...actions: readonly ((() => void) | undefined)[]): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    for (const action of actions) action?.();
+  };
 }
 
 /** The reporter of a run; redacts secrets of the stack and the source in what it is told. */

@@ -108,6 +108,10 @@ describe("a stack of another author", () => {
         await push(world);
         await until(isDeployed(world, number));
       }
+      assert.match(
+        JSON.stringify(world.lines),
+        /at work for more than a minute on .*-bad: the next run/,
+      );
       const told = async () => {
         const list = await world.request("/v1/api/runs?limit=20");
         return JSON.stringify(await list.json());

@@ -60,8 +60,8 @@ describe("planObsolete()", () => {
   });
 });
 
-describe("planObsolete(), where a discovery is left to an earlier run", () => {
-  it("removes nothing, which that one may name, and leaves it to it to say so", async () => {
+describe("planObsolete(), where a discovery takes too long", () => {
+  it("removes nothing, which that one may name, and leaves it to its end to say so", async () => {
     const { parts, run } = createShop();
     const { removals } = await planObsolete(parts, run, signal);
     assert.equal(removals.length, 1);
