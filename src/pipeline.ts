@@ -13,7 +13,6 @@ import {
   heldAnyway,
   isDestroyOvertaken,
   isStrangers,
-  keepDeferred,
   keyOf,
   leave,
   lockedForTarget,
