@@ -41,6 +41,14 @@ export function keptName(id: string): string {
 }
 
 /**
+ * Name, made from its id, of an image that was there without a registry before a stack pulled it: only a person can
+ * bring it back, whatever registry claims to have it.
+ */
+export function foundName(id: string): string {
+  return `${KEPT_NAMES}:found-${id.slice(id.indexOf(":") + 1)}`;
+}
+
+/**
  * Start of the names by which what is built for a stack is known and kept; digits that nobody can guess follow.
  * A name of another stack on the same image means that this stack has built it, too.
  */
@@ -68,12 +76,18 @@ export function isBuiltFor(
  * Whether nobody loses an image with its removal: it comes from a registry, or was built for the stack. Any
  * author may use, for one release, what a person built or loaded for something else, and take its names away by
  * builds that give them: so that it has none tells nothing. Containerd's store gives digests to all images, and
- * all can go there.
+ * all can go there. A registry of the author's own, which has a copy, gives an image a digest as well: what was
+ * there before has a name for that.
  */
 export function canComeAgain(
-  image: { readonly tags: readonly string[]; readonly digests: readonly string[] },
+  image: {
+    readonly id: string;
+    readonly tags: readonly string[];
+    readonly digests: readonly string[];
+  },
   project: string,
 ): boolean {
+  if (image.tags.includes(foundName(image.id))) return false;
   return image.digests.length > 0 || isBuiltFor(image, project);
 }
 

@@ -22,7 +22,7 @@ import {
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import { type Commands, createLimiter, type Files } from "../system/mod.ts";
 import { buildImages } from "./built_images.ts";
-import { keepImages } from "./kept_names.ts";
+import { keepImages, namingFound } from "./kept_names.ts";
 import type { ImageIds } from "./known_images.ts";
 import type { WantedImages } from "./wanted_images.ts";
 import { type LimitedParts, withinLimit } from "./within_limit.ts";
@@ -152,7 +152,9 @@ async function pull(parts: ImagesParts, wanted: WantedImages, signal: AbortSigna
       await hideCredentials(parts, images, within);
       await parts.compose.pull(call, names, within);
     };
-    await withinLimit(parts, { stage: "pull", doing: "pulling", wanted }, work, signal);
+    const pulls = () =>
+      withinLimit(parts, { stage: "pull", doing: "pulling", wanted }, work, signal);
+    await namingFound(parts.engine, images, pulls, signal);
   } catch (error) {
     if (!isStackwrightError(error, "pull_failed")) throw error;
     const hint = registryHint(error.message, images, {

@@ -1,5 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
-import { isStackwrightError, keptName, messageOf } from "../model/mod.ts";
+import { foundName, isStackwrightError, keptName, messageOf } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 
 /** Calls of an engine for keeping images. */
@@ -29,6 +29,29 @@ export async function keepImages(
     }
   }
   return kept;
+}
+
+/**
+ * Does something that pulls images, and gives those of them a name of ours that were there before without a
+ * digest, as a person builds or loads them: from now on they look like pulled ones, which may be pruned.
+ */
+export async function namingFound(
+  engine: KeepingEngine,
+  references: readonly string[],
+  pulls: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const there = (await engine.listImages(signal)).filter(({ digests }) => digests.length === 0);
+  const theirs = new Set(there.map(({ id }) => id));
+  try {
+    await pulls();
+  } finally {
+    // Also where it failed in the end: one of several may have been pulled.
+    for (const each of theirs.size === 0 ? [] : new Set(references)) {
+      const id = await engine.imageId(each, signal);
+      if (id !== undefined && theirs.has(id)) await engine.tagImage(id, foundName(id), signal);
+    }
+  }
 }
 
 /**

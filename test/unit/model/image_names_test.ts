@@ -4,6 +4,7 @@ import {
   badImageName,
   builtNames,
   canComeAgain,
+  foundName,
   keptName,
   mixedUpBuilds,
   peerImage,
@@ -16,6 +17,13 @@ describe("canComeAgain()", () => {
   const rows: readonly (readonly [string, boolean, Names, Names?])[] = [
     ["from a registry", true, ["app:1"], ["app@sha256:d"]],
     ["from a registry, whose name another image has by now", true, [], ["app@sha256:d"]],
+    [
+      "that was there before a registry had it",
+      false,
+      [foundName("sha256:a"), "app:1"],
+      ["app@sha256:d"],
+    ],
+    ["with the name for another one that was", true, [foundName("sha256:b")], ["app@sha256:d"]],
     ["built for the stack", true, ["app:1", `${builtNames("shop")}1`]],
     ["built for another stack", false, [`${builtNames("another")}1`]],
     ["that a person made", false, ["app:1"]],
@@ -24,7 +32,7 @@ describe("canComeAgain()", () => {
   ];
   for (const [what, can, tags, digests = []] of rows) {
     it(`is ${can} for an image ${what}`, () =>
-      assert.equal(canComeAgain({ tags, digests }, "shop"), can));
+      assert.equal(canComeAgain({ id: "sha256:a", tags, digests }, "shop"), can));
   }
 });
 
