@@ -35,7 +35,6 @@ export * from "./reconcile.ts";
 export * from "./recover.ts";
 export * from "./recreate.ts";
 export { withDataOfTargets } from "./destroy/data_of_targets.ts";
-export { keepDeferred, noteUnnamed } from "./destroy/plan_obsolete.ts";
 export * from "./remove_obsolete.ts";
 export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";

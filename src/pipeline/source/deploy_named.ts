@@ -14,12 +14,13 @@ import {
   namedIn,
 } from "../expand_deployments.ts";
 import { keepDeferred, noteUnnamed } from "../destroy/plan_obsolete.ts";
-import { meant, type OpenedSource, openSource, type SourceRun } from "../open_source.ts";
+import { type OpenedSource, openSource, type SourceRun } from "../open_source.ts";
 import type { PipelineParts } from "../parts.ts";
 import { type Removed, removeObsolete } from "../remove_obsolete.ts";
 import { createTeller } from "../../tell/mod.ts";
 import { learnedOfAll } from "../waits.ts";
 import { lookingText, type Reached } from "./look_into.ts";
+import { meant } from "./meant.ts";
 
 /** A source whose targets are deployed, and who is told. */
 export interface TargetsOfSource {
