@@ -30,6 +30,8 @@ interface GlanceParts {
 interface Seen {
   readonly at: number;
   readonly mark: number;
+  /** The signal of who asked first, which may end the look. */
+  readonly by: AbortSignal;
   readonly stacks: Promise<ReadonlyMap<string, ObservedStack>>;
 }
 
@@ -55,7 +57,8 @@ export function createGlance(
   const look = (signal: AbortSignal): Seen => {
     const at = clock.now().getTime();
     if (seen !== undefined && at - seen.at <= OLDEST_MS) return seen;
-    const fresh = { at, mark: stackLock.mark(), stacks: observeAll(engine, signal) };
+    const stacks = observeAll(engine, signal);
+    const fresh = { at, mark: stackLock.mark(), by: signal, stacks };
     // After a failure the next caller asks the engine again.
     fresh.stacks.catch(() => seen = seen === fresh ? undefined : seen);
     return seen = fresh;
@@ -64,12 +67,16 @@ export function createGlance(
     async observe(stack, signal) {
       const { key, swarm } = stack;
       if (count < LEAST_STACKS || swarm !== undefined) return await observe(engine, stack, signal);
-      const { at, mark, stacks } = look(signal);
-      const found = await stacks;
+      const { at, mark, by, stacks } = look(signal);
+      const found = await stacks.catch((error) => {
+        // Somebody wants the first asker's stack stopped, not this one.
+        if (by.aborted && !signal.aborted) return undefined;
+        throw error;
+      });
       const wasChanged = stackLock.wasReleasedSince(formatStackKey(key), mark) ||
         // A command in another process has locks of its own, but shares the ledger.
         (ledger.current(key)?.finishedAt?.getTime() ?? 0) >= at;
-      if (wasChanged) return await observe(engine, stack, signal);
+      if (found === undefined || wasChanged) return await observe(engine, stack, signal);
       return requireFew(key, found.get(key.name) ?? { containers: [] });
     },
   };

@@ -29,18 +29,13 @@ function createLook(count = keys.length) {
   };
   const parts = { host: { engine: engine as unknown as Engine }, stackLock, clock, ledger };
   const glance = createGlance(parts, count);
-  return {
-    engine,
-    stackLock,
-    clock,
-    finished,
-    lists: () => lists,
-    look: (key: StackKey | undefined) =>
-      stackLock.run(formatStackKey(key ?? stackKey("", "")), async () => {
-        const { containers } = await glance.observe({ key: key ?? stackKey("", "") }, signal);
-        return containers.map(({ service }) => service);
-      }, signal),
-  };
+  const lookBy = (by: AbortSignal, key = stackKey("", "")) =>
+    stackLock.run(formatStackKey(key), async () => {
+      const { containers } = await glance.observe({ key }, by);
+      return containers.map(({ service }) => service);
+    }, signal);
+  const look = (key: StackKey | undefined) => lookBy(signal, key);
+  return { engine, stackLock, clock, finished, lists: () => lists, look, lookBy };
 }
 
 describe("createGlance()", () => {
@@ -49,6 +44,25 @@ describe("createGlance()", () => {
     const seen = await Promise.all(keys.map(look));
     assert.deepEqual(seen, [["web-a"], ["web-b"], ["web-c"], ["web-d"], []]);
     assert.equal(lists(), 1);
+  });
+
+  it("asks again for those who waited for the look of somebody who was stopped", async () => {
+    const { look, lookBy, engine, lists } = createLook();
+    const [stopped, begun] = [new AbortController(), Promise.withResolvers<void>()];
+    const list = engine.listContainers.bind(engine);
+    engine.listContainers = async (labels, by) => {
+      if (by !== stopped.signal) return await list(labels, by);
+      begun.resolve();
+      await new Promise((resolve) => by.addEventListener("abort", resolve));
+      throw by.reason;
+    };
+    const first = lookBy(stopped.signal, keys[0]);
+    await begun.promise;
+    const others = Promise.all([look(keys[1]), look(keys[2])]);
+    stopped.abort(new Error("a person stops a"));
+    await assert.rejects(first, /a person stops a/);
+    assert.deepEqual(await others, [["web-b"], ["web-c"]]);
+    assert.ok(lists() > 0);
   });
 
   it("asks for each of few stacks", async () => {
