@@ -174,7 +174,8 @@ function heldByOthers(
     if (named.includes(formatStackKey(key))) return true;
     return unknown === "all" || unknown !== undefined && isUnsure();
   };
-  const beside = besidePolls(polled, request);
+  const { reference } = configuration;
+  const beside = besidePolls(polled, { ...request, reference });
   const targets = once(() => otherTargets(parts.ledger, configuration, [request, ...beside]));
   return {
     besidePolls: beside,

@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { command, commandTo } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
@@ -65,6 +69,44 @@ describe("two targets of one repository that name one stack", () => {
       await world.repository.commit(targets({ nas: world.stack, pi: `${world.stack}-b` }));
       assert.equal((await polled(world, "nas", "pi"))["nas"]?.status, "succeeded");
       assert.equal(await label(world, "web", "of"), "nas");
+    }));
+});
+
+describe("a discovered stack that a commit moves from one target's directory to another's", () => {
+  it("keeps its data where a person applies the one target alone, from a checkout", () =>
+    inWorld("fake", async (world) => {
+      const discovers = (target: string) => ({
+        [`.stackwright.${target}.yaml`]: `working_dir: ${target}\n` +
+          "auto_discovery: {enabled: true, delete: true, remove_volumes: true}\n",
+      });
+      const file = composeFile({ web: service({ volumes: ["data:/data"] }) }, {
+        volumes: { data: {} },
+      });
+      const at = (target: string, name: string) => `${target}/${world.stack}-${name}/compose.yaml`;
+      await world.repository.commit({
+        ...discovers("nas"),
+        ...discovers("pi"),
+        ...{ [at("nas", "a")]: file, [at("nas", "b")]: composeFile({ web: service() }) },
+      });
+      await polled(world, "nas");
+      await world.repository.remove([`nas/${world.stack}-a`]);
+      await world.repository.commit({ [at("pi", "a")]: file });
+      const polls = ["nas", "pi"].map((target) => ({
+        url: world.repository.url,
+        reference: "main",
+        target,
+      }));
+      const env = { POLL_CONFIG: JSON.stringify(polls) };
+      const checkout = await mkdtemp(join(tmpdir(), "swt-checkout-"));
+      try {
+        execFileSync("git", ["clone", "-q", "-b", "main", world.repository.url, checkout]);
+        await commandTo(world, 0, ["apply", "--target", "nas", checkout], { env });
+      } finally {
+        await rm(checkout, { recursive: true });
+      }
+      const { signal } = new AbortController();
+      assert.equal((await world.engine.findVolumes([`${world.stack}-a_data`], signal)).length, 1);
+      assert.equal((await world.containers(`${world.stack}-a`)).length, 1);
     }));
 });
 

@@ -11,7 +11,13 @@ const { signal } = new AbortController();
 
 describe("confiningCommands()", () => {
   const started: Command[] = [];
-  const commands = { run: (each: Command) => Promise.resolve(void started.push(each)) };
+  const ended = { code: 0, stdout: new Uint8Array(), stderr: "" };
+  const commands = {
+    run: (each: Command) => {
+      started.push(each);
+      return Promise.resolve(ended);
+    },
+  };
   const confining = confiningCommands(commands as unknown as Commands, "/opt/self");
   const startedBy = async (command: Partial<Command>) => {
     await confining.run({ argv: ["/bin/cat", "x"], env: {}, ...command }, signal);
