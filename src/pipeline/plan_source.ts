@@ -26,7 +26,7 @@ import { partsToLook, type PipelineParts } from "./parts.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { preparing } from "./waits.ts";
 import { deployedBy } from "./destroy/left_data.ts";
-import { type Removal, whenRemoved } from "./destroy/obsolete_removal.ts";
+import { goingFirst, type Removal, whenRemoved } from "./destroy/obsolete_removal.ts";
 import { planObsolete, planOfKept, whyObsolete } from "./destroy/plan_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
 import { recordedOwner } from "../record/mod.ts";
@@ -74,17 +74,17 @@ export async function planSource(
   const { deployments, failures } = opened.expansion;
   const { removals, kept } = await planObsolete(parts, opened, signal);
   const stay = kept.filter((each) => each.isSure).map((each) => {
-    const { key } = each.stack;
-    const plan = planOfKept(each);
+    const [{ key }, plan] = [each.stack, planOfKept(each)];
     const id = parts.key.digest(canonicalJson({ key, plan }));
     return { ...key, id, plan, before: "", after: "" };
   });
+  const goes = (each: ExpandedDeployment) => each.declared.deployment.destroy.enabled;
+  const planning = { ...parts, goes: goingFirst(removals, deployments.filter(goes).map(keyOf)) };
   const releases: Release[] = [];
   const deploy = (each: ExpandedDeployment) => {
     const toPlan = { opened, deployment: each, reporter, onRelease: releases.push.bind(releases) };
-    return attempt(keyOf(each), () => planDeployment(parts, toPlan, signal), signal);
+    return attempt(keyOf(each), () => planDeployment(planning, toPlan, signal), signal);
   };
-  const goes = (each: ExpandedDeployment) => each.declared.deployment.destroy.enabled;
   const wanted = await allInTurns(deployments.filter((each) => !goes(each)), deploy);
   // What goes is planned as it is decided at the end of a run, when the others are deployed: `parts` have a copy.
   const isThere = (each: ExpandedDeployment) => parts.ledger.current(keyOf(each)) !== undefined;

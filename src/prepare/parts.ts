@@ -30,6 +30,8 @@ export interface PrepareParts {
    * who prunes or removes another stack leaves them. Whoever holds the stack's lock ends that.
    */
   readonly imagesAhead: Map<string, Set<string>>;
+  /** Stacks that a plan removes, by {@link formatStackKey}, before it deploys others: what they have is free then. */
+  readonly goes?: ReadonlySet<string>;
   /** Digests with this installation's key: they cover secrets and appear in labels, or are shown. */
   readonly key: { digest(text: string): string; shown(key: StackKey, text: string): string };
   readonly secrets: ExternalSecrets;

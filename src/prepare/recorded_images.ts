@@ -18,6 +18,7 @@ import {
   errors,
   fewOf,
   formatStackArguments,
+  formatStackKey,
   imagesOf,
   inShell,
   isOurs,
@@ -172,10 +173,12 @@ export async function requireNoClash(
   if (ported.length === 0 && starts.every(isNamed)) return;
   const look = async () => {
     const containers = await parts.host.engine.listContainers({}, signal);
-    // What a person runs once of the stack is replaced by nothing: a dump of a database goes on.
-    const others = containers.filter((each) =>
-      each.labels[COMPOSE_LABELS.project] !== release.key.name || isOneOff(each) && !isOurs(each)
-    );
+    const others = containers.filter((each) => {
+      const name = each.labels[COMPOSE_LABELS.project] ?? "";
+      // What a person runs once of the stack is replaced by nothing: a dump of a database goes on.
+      if (name === release.key.name) return isOneOff(each) && !isOurs(each);
+      return parts.goes?.has(formatStackKey({ ...release.key, name })) !== true;
+    });
     return { containers, found: clashes(model, starts, others, counts) };
   };
   const { containers, found } = await look();

@@ -247,6 +247,19 @@ describe("auto-discovery", () => {
       assert.deepEqual(await found(), [`${world.stack}-shared`]);
     }));
 
+  it("a renamed one's plan shows that its port goes on with it", () =>
+    inWorld("fake", async (world) => {
+      const file = composeFile({ web: service({ ports: ["127.0.0.1:18391:80"] }) });
+      await commit(world, { [`${directory(world, "a")}/compose.yaml`]: file });
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory(world, "a")]);
+      await commit(world, { [`${directory(world, "b")}/compose.yaml`]: file });
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(out, /deploy: create web/);
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await running(world, "a", "b"), ["b"]);
+    }));
+
   it("a renamed one's data stays also where the removal comes in a later run, as of a mass of them or after a hold", () =>
     inWorld("fake", async (world) => {
       const policy = { enabled: true, delete: true, remove_volumes: true };

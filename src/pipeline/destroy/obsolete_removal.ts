@@ -1,5 +1,11 @@
 import { dataText } from "../../deploy/mod.ts";
-import { ownerFrom, type Revision, type StackKey, type TargetEnd } from "../../model/mod.ts";
+import {
+  formatStackKey,
+  ownerFrom,
+  type Revision,
+  type StackKey,
+  type TargetEnd,
+} from "../../model/mod.ts";
 import {
   type DataFacts,
   type DataFate,
@@ -51,6 +57,15 @@ export function successorsOf(
  */
 export function isNew({ ledger }: Pick<PipelineParts, "ledger">, key: StackKey): boolean {
   return ledger.current(key) === undefined || ledger.discovered.get(key)?.fresh !== undefined;
+}
+
+/** The stacks that are removed before others are deployed, by {@link formatStackKey}; `destroyed` are those with `destroy`. */
+export function goingFirst(
+  removals: readonly Removal[],
+  destroyed: readonly StackKey[],
+): ReadonlySet<string> {
+  const first = removals.filter((each) => each.movedTo === undefined).map(({ stack }) => stack.key);
+  return new Set([...first, ...destroyed].map(formatStackKey));
 }
 
 /** What goes with the containers of a removed stack where its data and images wait for others. */
