@@ -5,8 +5,14 @@ import { renders, withMeanwhile } from "./meanwhile.ts";
 import { pollTo } from "./steps.ts";
 
 describe("the data of a removed stack that waits for the run's other stacks", () => {
-  for (const [what, volumes] of [["keeps", "false"], ["deletes", "true"]] as const) {
-    it(`is what a person ${what} who removes the project meanwhile`, () =>
+  for (
+    const [what, volumes, how] of [
+      ["keeps", "false", "unnamed"],
+      ["deletes", "true", "unnamed"],
+      ["keeps", "false", "destroyed"],
+    ] as const
+  ) {
+    it(`is what a person ${what} who removes the project meanwhile, where it is ${how}`, () =>
       withMeanwhile(async (world, before) => {
         const never = new AbortController().signal;
         const [a, b] = [`${world.stack}-a`, `${world.stack}-b`];
@@ -22,8 +28,9 @@ describe("the data of a removed stack that waits for the run's other stacks", ()
           [file(b)]: composeFile({ web: service() }),
         });
         await pollTo(world, "succeeded");
-        await world.repository.remove([file(a)]);
+        if (how === "unnamed") await world.repository.remove([file(a)]);
         await world.repository.commit({
+          ...how === "destroyed" && { [`apps/${a}/.stackwright.yaml`]: "destroy: true\n" },
           [file(b)]: composeFile({ web: service({ hostname: "b" }) }),
         });
         const left = () => world.engine.listContainers({ "com.docker.compose.project": a }, never);

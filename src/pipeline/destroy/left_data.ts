@@ -73,8 +73,13 @@ export async function deleteLeftData(
 }
 
 /** Forgets that a stack has left data, unless it came back meanwhile. */
-function forgetLeft({ ledger: { discovered } }: Pick<PipelineParts, "ledger">, key: StackKey) {
-  if (discovered.get(key)?.isLeft === true) discovered.remove(key);
+function forgetLeft(parts: Pick<PipelineParts, "ledger">, key: StackKey) {
+  if (isLeft(parts, key)) parts.ledger.discovered.remove(key);
+}
+
+/** Whether a stack has left data that waits. */
+function isLeft({ ledger: { discovered } }: Pick<PipelineParts, "ledger">, key: StackKey): boolean {
+  return discovered.get(key)?.isLeft === true;
 }
 
 async function deleteData(
@@ -86,12 +91,14 @@ async function deleteData(
   const { key } = found;
   const now = afterTurns(facts, isDeployed);
   const keeps = (why: string) => {
-    if (attempted !== undefined) {
+    // Of one that came back, or that a person removed, nothing is left to try.
+    if (attempted !== undefined && isLeft(anyParts, key)) {
       throw errors.deploy_failed(`its data and images stay for now: ${why}; tried again later`);
     }
     return { deleted: [], kept: decideData(now, why).kept };
   };
   if (signal.aborted) return keeps("the run ended before the other stacks were deployed");
+  if (!isLeft(anyParts, key)) return keeps("it was changed meanwhile");
   if (attempted !== undefined && now.isPart) {
     return keeps("not all that its configuration names could be read");
   }
