@@ -95,7 +95,7 @@ describe("an engine is asked for what is not the stack's", () => {
       world.proxy.reset();
       await commit(world, web("2"), QUIET);
       await pollTo(world, "succeeded");
-      assert.deepEqual(askedBeside(world), { containers: 0, images: 0, image: 3, volumes: 0 });
+      assert.deepEqual(askedBeside(world), { containers: 0, images: 0, image: 4, volumes: 0 });
     }));
 
   it("all containers where a port is needed, or a name that the stack has not", () =>
