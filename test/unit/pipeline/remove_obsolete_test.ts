@@ -126,8 +126,12 @@ describe("deleteLeftData()", () => {
       facts: { removeVolumes: true, removeImages: false, successors: [], fresh: [] },
     } as unknown as LeftData;
     const asking = { ...parts, source } as unknown as PipelineParts;
+    parts.ledger.discovered.set({ ...left.stack, isLeft: true });
     await deleteLeftData(asking, [left], () => true, signal);
     assert.match(JSON.stringify(ends), /"removed: gone; kept .* \(2\) of a came meanwhile/);
+    assert.equal(parts.ledger.discovered.get(key), undefined);
+    await deleteLeftData(asking, [left], () => true, signal);
+    assert.match(JSON.stringify(ends.at(-1)), /"removed: gone; kept .*: it was changed meanwhile/);
   });
 });
 
