@@ -49,8 +49,6 @@ interface Destroyer {
   readonly by: StackOwner;
   /** The stack, where it was discovered. */
   readonly found?: DiscoveredStack | undefined;
-  /** Whether it was removed before, but for data that it has left. */
-  readonly isLeft?: boolean;
   /** Whether it goes since nothing names it any more. */
   readonly isUnnamed?: boolean;
 }
@@ -74,11 +72,11 @@ interface DestroyDecided {
 export async function destroyTarget(
   parts: PipelineParts,
   key: StackKey,
-  { by, found, isLeft, isUnnamed, ...decided }: Destroyer & DestroyDecided,
+  { by, found, isUnnamed, ...decided }: Destroyer & DestroyDecided,
   signal: AbortSignal,
 ): Promise<RemovedData | "moved" | undefined> {
   const observed = await observeAnyway(parts, key, signal);
-  const asked = { by, found, observed, ...(isLeft && { isLeft }), ...(isUnnamed && { isUnnamed }) };
+  const asked = { by, found, observed, ...(isUnnamed && { isUnnamed }) };
   if (!await isThere(parts, key, asked, signal)) return undefined;
   return await destroyNow(parts, key, { by, settles: by, ...decided }, signal);
 }
@@ -170,18 +168,17 @@ export async function decideDestroy(
 async function isThere(
   parts: Parameters<typeof ownersElsewhere>[0] & Parameters<typeof keptForOther>[0],
   key: StackKey,
-  { by, found, observed, isLeft = false, isUnnamed = false }: Pick<
+  { by, found, observed, isUnnamed = false }: Pick<
     ToDestroy,
-    "by" | "found" | "observed" | "isLeft" | "isUnnamed"
+    "by" | "found" | "observed" | "isUnnamed"
   >,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { ledger } = parts;
   const containers = partsOf(observed);
   // What failed, or was cut off, may have left volumes and files when the containers were gone.
-  const isAny = isLeft || ledger.discovered.get(key)?.isLeft === true || containers.length > 0 ||
-    ledger.current(key) !== undefined ||
-    ledger.leftDestroy(key);
+  const isAny = ledger.discovered.isLeft(key) || containers.length > 0 ||
+    ledger.current(key) !== undefined || ledger.leftDestroy(key);
   if (!isAny) return false;
   requireFreeName(ledger, found);
   requireDeployedHere(ledger, key, "destroyed", by);
@@ -256,7 +253,7 @@ async function destroyAsked(
   const isIts = (each: RecordedRelease) => formatStackKey(each.key) === formatStackKey(key);
   const begun = current ?? parts.ledger.releasesUnderWay().find(isIts);
   // What a person says of data that waits to be deleted counts: the run finds the stack changed.
-  if (begun === undefined && parts.ledger.discovered.get(key)?.isLeft === true) {
+  if (begun === undefined && parts.ledger.discovered.isLeft(key)) {
     return await destroyNow(parts, key, { by, what, since }, signal);
   }
   if (begun === undefined || (begun.swarm !== undefined) !== isStack) return undefined;

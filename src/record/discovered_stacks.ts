@@ -21,6 +21,11 @@ export class DiscoveredStacks extends LedgerTable {
     return row && toStack(row);
   }
 
+  /** Whether a stack was removed but for data, which waits, and is not known to have come back. */
+  isLeft(key: StackKey): boolean {
+    return this.get(key)?.isLeft === true;
+  }
+
   of(owner: DiscoveryOwner): DiscoveredStack[] {
     const sql = `SELECT * FROM discovered WHERE ${IS_OWNER} ORDER BY context, name`;
     return this.database.all(sql, ...valuesOf(owner)).map(toStack);

@@ -73,13 +73,8 @@ export async function deleteLeftData(
 }
 
 /** Forgets that a stack has left data, unless it came back meanwhile. */
-function forgetLeft(parts: Pick<PipelineParts, "ledger">, key: StackKey) {
-  if (isLeft(parts, key)) parts.ledger.discovered.remove(key);
-}
-
-/** Whether a stack has left data that waits. */
-function isLeft({ ledger: { discovered } }: Pick<PipelineParts, "ledger">, key: StackKey): boolean {
-  return discovered.get(key)?.isLeft === true;
+function forgetLeft({ ledger: { discovered } }: Pick<PipelineParts, "ledger">, key: StackKey) {
+  if (discovered.isLeft(key)) discovered.remove(key);
 }
 
 async function deleteData(
@@ -89,16 +84,17 @@ async function deleteData(
   signal: AbortSignal,
 ): Promise<RemovedData> {
   const { key } = found;
+  const { discovered } = anyParts.ledger;
   const now = afterTurns(facts, isDeployed);
   const keeps = (why: string) => {
     // Of one that came back, or that a person removed, nothing is left to try.
-    if (attempted !== undefined && isLeft(anyParts, key)) {
+    if (attempted !== undefined && discovered.isLeft(key)) {
       throw errors.deploy_failed(`its data and images stay for now: ${why}; tried again later`);
     }
     return { deleted: [], kept: decideData(now, why).kept };
   };
   if (signal.aborted) return keeps("the run ended before the other stacks were deployed");
-  if (!isLeft(anyParts, key)) return keeps("it was changed meanwhile");
+  if (!discovered.isLeft(key)) return keeps("it was changed meanwhile");
   if (attempted !== undefined && now.isPart) {
     return keeps("not all that its configuration names could be read");
   }
@@ -110,7 +106,7 @@ async function deleteData(
     const names = fewOf(undone.map((each) => each.key.name));
     return keeps(`not deployed as this commit has it, and may go on with them: ${names}`);
   }
-  const decided = { by: ownerFrom(configuration), found, what, since, isLeft: true, isUnnamed };
+  const decided = { by: ownerFrom(configuration), found, what, since, isUnnamed };
   const parts = await partsFor(anyParts, key, signal);
   const work = async () => {
     // The lock and the slot are waited for: what a newer commit says is asked after that.

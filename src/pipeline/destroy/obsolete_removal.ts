@@ -80,7 +80,7 @@ export function isLeftAlone(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
 ): boolean {
-  return ledger.discovered.get(key)?.isLeft === true && ledger.current(key) === undefined;
+  return ledger.discovered.isLeft(key) && ledger.current(key) === undefined;
 }
 
 /** Words for when a stack or its data is removed after others, to append to a sentence. */
