@@ -1,5 +1,6 @@
 import {
   errors,
+  fewOf,
   isOfStacks,
   messageOf,
   type Origin,
@@ -16,6 +17,7 @@ import type { RunEnd } from "../record/mod.ts";
 import {
   isRoutine,
   type Log,
+  once,
   redactTexts,
   sourceAsOwner,
   stackAsOwner,
@@ -137,7 +139,11 @@ async function execute(
     // What the run says is kept.
     await redactor.learned(stackOf(work), signal);
     const told = reporterOf(id, { runs, redactor });
-    const reporter = { ...told, givesWay: once(() => tellWay(runs.get(id), log), givesWay) };
+    const way = once(() => {
+      tellWay(runs.get(id), log);
+      givesWay?.();
+    });
+    const reporter = { ...told, givesWay: way };
     const end = await performerOf(performers, work)(reporter, signal);
     return { failures: [], ...(end === undefined ? {} : { end }) };
   } catch (error) {
@@ -163,20 +169,9 @@ function tellWay(run: Run | undefined, log: Log): void {
   const busy = (run?.targets ?? []).filter(({ status }) =>
     status === "pending" || status === "running"
   );
-  const stacks = busy.slice(0, MOST_TOLD).map(({ stack }) => stack).join(", ");
-  const more = busy.length > MOST_TOLD ? ` and ${busy.length - MOST_TOLD} more` : "";
   if (busy.length === 0) return;
-  log.info(`at work for more than a minute on ${stacks}${more}: the next run does not wait for it`);
-}
-
-/** What does all of this at its first call. */
-function once(...actions: readonly ((() => void) | undefined)[]): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    for (const action of actions) action?.();
-  };
+  const stacks = fewOf(busy.map(({ stack }) => stack), MOST_TOLD);
+  log.info(`at work for more than a minute on ${stacks}: the next run does not wait for it`);
 }
 
 /** The reporter of a run; redacts secrets of the stack and the source in what it is told. */

@@ -1,3 +1,4 @@
+import { once } from "../system/mod.ts";
 import {
   askingSource,
   fewOf,
@@ -18,7 +19,6 @@ import { swarmNow } from "./decide/swarm_now.ts";
 import { removalHold, removalWish } from "./destroy/failed_removal.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { changedNetworks, lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
-import { once } from "./owner/claim.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
 import { requireFree } from "./owner/require_free.ts";

@@ -13,7 +13,7 @@ import {
 import type { SecretSession } from "../secrets/mod.ts";
 import { preparing } from "./waits.ts";
 import { recordedOwner } from "../record/mod.ts";
-import { type Line, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import { type Line, once, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import type { Neighbours } from "../deploy/mod.ts";
 import {
   discoveryOwner,
@@ -36,7 +36,6 @@ import {
   type RequestOfRound,
   resolveOther,
 } from "./resolve_revision.ts";
-import { once } from "./owner/claim.ts";
 import { lineOf } from "./owner/line_of.ts";
 import { otherBranch, otherTargets, requestsOf } from "./owner/other_branch.ts";
 import { besidePolls, heldByPoll, otherPollsOf } from "./owner/other_polls.ts";

@@ -1,3 +1,4 @@
+import { once } from "../system/mod.ts";
 import {
   isEqualOwner,
   isSameOwner,
@@ -9,7 +10,6 @@ import {
 import { deferredBy, type Hold, type SyncSubject } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
 import { recordedOwner } from "../record/mod.ts";
-import { once } from "./owner/claim.ts";
 import type { PipelineParts } from "./parts.ts";
 import { isStrangers } from "./stack_owner.ts";
 

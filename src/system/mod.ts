@@ -53,6 +53,7 @@ export { SharedMemory } from "./memory_watch.ts";
 export * from "./meter.ts";
 export * from "./in_pieces.ts";
 export * from "./networks.ts";
+export * from "./once.ts";
 export * from "./patience.ts";
 export * from "./pauses.ts";
 export * from "./process_facts.ts";

@@ -1,3 +1,4 @@
+import { once } from "../../system/mod.ts";
 import { fitsTemplate, resourcesOf, stacksIn } from "../../compose/mod.ts";
 import { readMark } from "../../deploy/mod.ts";
 import {
@@ -88,12 +89,6 @@ export function withSeen(
   return seen.length === 0
     ? claim
     : { ...claim, sources: once(() => new Set([...claim.sources(), ...seen])) };
-}
-
-/** A function that makes a value when it is first asked for it. */
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }
 
 /** A release with its model; `undefined` where it cannot be opened any more. */
