@@ -24,15 +24,16 @@ export interface StackClaim {
  * those of its own services. There may be tens of thousands.
  */
 export function* stackClaims(
-  { key, model, services, inactive = [], swarm }:
-    & Pick<Release, "key" | "model" | "services" | "inactive">
-    & Pick<Release, "swarm">,
+  { key, model, services, inactive = [], swarm }: Pick<
+    Release,
+    "key" | "model" | "services" | "inactive" | "swarm"
+  >,
 ): Generator<StackClaim, void> {
+  if (swarm !== undefined) {
+    for (const each of services) yield* placesOf(each, portsOfTasks(model, each.name), TASKS);
+    return;
+  }
   for (const service of services) {
-    if (swarm !== undefined) {
-      yield* placesOf(service, portsOfTasks(model, service.name), TASKS);
-      continue;
-    }
     const { name, expectation: { replicas } } = service;
     const { names, ports, addresses } = claimsOf(model, name);
     for (const each of names) yield chosenName(each, name, replicas);
@@ -41,7 +42,6 @@ export function* stackClaims(
     if (replicas === 0) continue;
     yield* placesOf(service, { ports, addresses }, CONTAINERS);
   }
-  if (swarm !== undefined) return;
   for (const service of inactive) yield laterNames(key.name, service);
 }
 

@@ -174,7 +174,8 @@ async function requireNotDefined(
 
 /**
  * Refuses what a recorded stack of another owner claims, also while it has no container that shows it. What
- * the stack itself claims already, or one of its containers has, stays its own. Throws `conflict`, as {@link requireOwnVolumes} does.
+ * the stack itself claims already, or one of its containers has, stays its own. Throws `conflict`, as
+ * {@link requireOwnVolumes} does.
  */
 export async function requireUnclaimed(
   key: StackKey,

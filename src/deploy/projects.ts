@@ -70,9 +70,10 @@ interface ProjectParts extends LockParts {
   /** Whether the ledger knows a swarm stack by that name, which then owns named volumes. */
   readonly isStack: (key: StackKey) => boolean;
   /**
-   * Sets a hold on a stack that the ledger knows when it is stopped; {@link started} lifts it. Returns the orphans of its release, by service, that did not run before it was stopped and stay
-   * so; `undefined` for a project that is not ours, or a swarm's and has no container, and `moved` where its mark is not `since` any more. Throws
-   * `conflict` to a start where the last change was cut off, unless the stack was stopped since.
+   * Sets a hold on a stack that the ledger knows when it is stopped; {@link started} lifts it. Returns the
+   * orphans of its release, by service, that did not run before it was stopped and stay so; `undefined` for a
+   * project that is not ours, or a swarm's and has no container, and `moved` where its mark is not `since` any
+   * more. Throws `conflict` to a start where the last change was cut off, unless the stack was stopped since.
    */
   readonly hold: (
     key: StackKey,

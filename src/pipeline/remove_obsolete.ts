@@ -52,9 +52,10 @@ export function noteDiscovered(
 
 /**
  * Removes the stacks that {@link planObsolete} found, or the one in `only`, and returns their keys. A removal that
- * fails keeps neither other removals nor the run's deployments from happening. Those come after the removals, which free ports and names, but wait for removals of other repositories'
- * stacks for half a minute alone: how long a container may take to stop is up to its author. They come before the
- * removal of a stack that was moved to another engine, and before data is deleted, with which they may go on.
+ * fails keeps neither other removals nor the run's deployments from happening. Those come after the removals,
+ * which free ports and names, but wait for removals of other repositories' stacks for half a minute alone: how
+ * long a container may take to stop is up to its author. They come before the removal of a stack that was moved
+ * to another engine, and before data is deleted, with which they may go on.
  *
  * Throws `not_found` where the one in `only` is not removed.
  */
