@@ -36,7 +36,10 @@ export interface Stage {
   readonly maySkip?: boolean;
   /** Whether its temporary files lie in memory where there is room: a disk is asked by contracts and end to end. */
   readonly inMemory?: boolean;
-  /** Whether it is one of many samples: not begun on a machine too slow for all of them, which is said. */
+  /**
+   * Whether it is one of many samples, or says with another compose what others said: not begun on a machine
+   * too slow for all of them, which is said.
+   */
   readonly isSweep?: boolean;
 }
 
@@ -542,6 +545,7 @@ function again(stages: readonly Stage[], label: string, other: Other): Stage[] {
     name: `${stage.name}, ${label}`,
     argv: [...wrapper, ...stage.argv],
     repeats: true,
+    isSweep: true,
     env: { ...stage.env, ...env },
     ...(isThere ? {} : { skip: missing }),
   }));
