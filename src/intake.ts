@@ -198,7 +198,9 @@ class Gate implements Intake {
     // Callers must see the run as accepted before anything happens to it.
     await Promise.resolve();
     try {
-      const run = await perform({ id, work, givesWay }, this.#parts, controller.signal);
+      const takesOver = () => stopListening?.();
+      const opened = { id, work, givesWay, takesOver };
+      const run = await perform(opened, this.#parts, controller.signal);
       this.#parts.onEnd?.(run, work);
       return run;
     } finally {

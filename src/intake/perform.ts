@@ -68,6 +68,8 @@ interface OpenedWork {
   readonly work: Work;
   /** Called when the next run of its kind need not wait for it any more. */
   readonly givesWay?: () => void;
+  /** Called when it does what another run was to do as well. */
+  readonly takesOver?: () => void;
 }
 
 /** Performs the work of a run, which fails with the reason if `signal` aborts. Never rejects. */
@@ -129,7 +131,7 @@ function targetsFailed(run: Run | undefined): boolean {
 
 /** Runs the work; returns its failures, or the end that it returned. */
 async function execute(
-  { id, work, givesWay }: OpenedWork,
+  { id, work, givesWay, takesOver }: OpenedWork,
   { runs, redactor, log, performers }: PerformParts,
   signal: AbortSignal,
 ): Promise<{ readonly failures: string[]; readonly end?: RunEnd }> {
@@ -143,7 +145,7 @@ async function execute(
       tellWay(runs.get(id), log);
       givesWay?.();
     });
-    const reporter = { ...told, givesWay: way };
+    const reporter = { ...told, givesWay: way, ...(takesOver && { takesOver }) };
     const end = await performerOf(performers, work)(reporter, signal);
     return { failures: [], ...(end === undefined ? {} : { end }) };
   } catch (error) {

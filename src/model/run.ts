@@ -78,4 +78,6 @@ export interface RunReporter {
   target(entry: RunTarget, sources?: readonly string[]): void;
   /** Says that the rest of the run may take as long as others want: the next run of its kind need not wait for it. */
   givesWay?(): void;
+  /** Says that it does what another run was to do as well: it goes on, also when the client that waited for it leaves. */
+  readonly takesOver?: () => void;
 }

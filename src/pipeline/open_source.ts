@@ -101,7 +101,7 @@ type ReadSource = Omit<OpenedSource, keyof AskedOfOthers | "neighbours" | "passe
 export async function openSource(
   parts: PipelineParts,
   run: SourceRun,
-  reporter: Pick<RunReporter, "describe">,
+  reporter: Pick<RunReporter, "describe" | "takesOver">,
   signal: AbortSignal,
 ): Promise<OpenedSource> {
   const read = () => readSource(parts, run, reporter, signal);
@@ -111,7 +111,7 @@ export async function openSource(
     ...heldByOthers(parts, opened, signal),
     neighbours: neighboursOf(parts, opened),
     passes: triedOnce(parts, pushedTo(opened), signal),
-    line: lineOf(opened),
+    line: lineOf(opened, reporter.takesOver),
   };
 }
 
@@ -135,8 +135,9 @@ async function readSource(
   reporter.describe({ repository: configuration.source.name, revision: shown });
   const declared = await readDeployments(parts, request, configuration, signal);
   const progress = (message: string) => reporter.describe({ message });
-  const { round, patience, reached } = run;
-  const toExpand = { request, round, patience, reached, declared, configuration, progress };
+  const { round, patience, waitedFor, reached } = run;
+  const reaching = { patience, waitedFor, reached };
+  const toExpand = { request, round, ...reaching, declared, configuration, progress };
   const expand = (within: PipelineParts) => expandDeployments(within, toExpand, signal);
   const expansion = await preparing(parts, { repository: name }, expand, signal);
   noteOwners(parts, run, configuration, expansion);

@@ -18,6 +18,8 @@ export interface Line {
   readonly of: string;
   readonly since: number;
   readonly isPersons: boolean;
+  /** Told that it has taken a place, once or more: what another one was to do is up to it, whoever waits for that. */
+  readonly taken?: (() => void) | undefined;
 }
 
 /** Reason for which a wait ended whose place in a {@link Line} another one has taken. */
@@ -94,7 +96,7 @@ export function createWatchedLock(looks?: OverLooks): WatchedLock {
     ...endingWork(looks),
     holder: (key) => holders.get(key),
     run: (key, work, signal, who, line) => {
-      const place = joined(lines, key, line);
+      const place = joined(lines, key, signal.aborted ? undefined : line);
       return lock.run(key, async () => {
         place.leave();
         if (who !== undefined) holders.set(key, who);
@@ -124,8 +126,8 @@ function joined(lines: Lines, key: string, line: Line | undefined): {
   const name = JSON.stringify([key, line.of]);
   const all = lines.getOrInsertComputed(name, () => new Map());
   for (const [end, other] of all) {
-    if (isBehind(other, line)) end.abort(OVERTAKEN);
-    else if (isBehind(line, other)) own.abort(OVERTAKEN);
+    if (isBehind(other, line)) overtake(end, line);
+    else if (isBehind(line, other)) overtake(own, other);
   }
   all.set(own, line);
   return {
@@ -135,6 +137,12 @@ function joined(lines: Lines, key: string, line: Line | undefined): {
       if (all.size === 0 && lines.get(name) === all) lines.delete(name);
     },
   };
+}
+
+/** Ends the wait of one whose place another has. */
+function overtake(end: AbortController, by: Line): void {
+  by.taken?.();
+  end.abort(OVERTAKEN);
 }
 
 function isBehind(one: Line, other: Line): boolean {

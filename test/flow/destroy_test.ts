@@ -194,12 +194,12 @@ describe("destroy", () => {
         await commit(world, files());
         other.fail(intent, "failed", "given up");
         const ended = await run;
-        assert.match(JSON.stringify(ended), /came meanwhile, whose run decides/);
+        assert.match(JSON.stringify(ended), /came meanwhile, by which it is decided/);
         const left = ended.run.deployments?.find(({ stack }) => stack === world.stack);
         assert.deepEqual([left?.status, left?.reason], ["skipped", "superseded"]);
         // Nothing was tried, and nothing has succeeded.
         const { out } = await commandTo(world, 0, ["explain", world.stack]);
-        assert.match(out, /skip \(superseded\): refs.* came meanwhile, whose run decides/);
+        assert.match(out, /skip \(superseded\): refs.* came meanwhile, by which it is decided/);
         assert.match(out, /: destroy: [\s\S]*?outcome: skipped: refs.* came meanwhile/);
       });
       assert.deepEqual(await ids(world), before);

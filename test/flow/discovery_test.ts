@@ -147,7 +147,7 @@ describe("auto-discovery", () => {
       assert.deepEqual(await running(world, "a", "b"), ["b"]);
     }));
 
-  it("one that comes back while its removal waits for another process stays", () =>
+  it("one that comes back while its removal waits stays, and the run goes on with the newer commit", () =>
     inWorld("fake", async (world) => {
       await commit(world, stacks(world, "a", "b"));
       await pollTo(world, "succeeded");
@@ -157,15 +157,18 @@ describe("auto-discovery", () => {
         const intent = beginRollback({ ...world, stack: `${world.stack}-a` }, other, 1, false);
         const run = world.poll();
         await pause(500);
-        await commit(world, stacks(world, "a", "b"));
+        const changed = composeFile({ web: service({ labels: { number: "2" } }) });
+        const place = `${directory(world, "b")}/compose.yaml`;
+        await commit(world, { ...stacks(world, "a"), [place]: changed });
         other.fail(intent, "failed", "given up");
         const ended = await run;
-        assert.match(JSON.stringify(ended), /came meanwhile, whose run decides/);
+        // No other run is to come.
+        assert.equal(await label(world, "web", "number", `${world.stack}-b`), "2");
         const left = ended.run.deployments?.find(({ stack }) => stack === `${world.stack}-a`);
-        assert.deepEqual([left?.status, left?.reason], ["skipped", "superseded"]);
+        assert.deepEqual([left?.status, left?.reason], ["skipped", "no_changes"]);
         // Nothing was tried, and nothing has succeeded.
         const { out } = await commandTo(world, 0, ["explain", `${world.stack}-a`]);
-        assert.match(out, /skip \(superseded\): refs.* came meanwhile, whose run decides/);
+        assert.match(out, /skip \(superseded\): refs.* came meanwhile, by which it is decided/);
         assert.match(out, /: destroy: [\s\S]*?outcome: skipped: refs.* came meanwhile/);
       });
       assert.deepEqual(await ids(world, `${world.stack}-a`), before);

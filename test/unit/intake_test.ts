@@ -115,6 +115,20 @@ describe("Intake.submit()", () => {
     assert.equal((aborts[0] as StackwrightError).code, "cancelled");
   });
 
+  it("goes on without its client once it does what another run was to do", async () => {
+    const free = Promise.withResolvers<void>();
+    const { intake } = createGate(async (_work, { takesOver }, within) => {
+      takesOver?.();
+      await abortable(free.promise, within);
+    });
+    const client = new AbortController();
+    const { finished } = intake.submit(work, { signal: client.signal });
+    await settle();
+    client.abort();
+    free.resolve();
+    assert.equal((await finished).status, "succeeded");
+  });
+
   it("does not begin work whose client is gone already", async () => {
     let begun = false;
     const { intake } = createGate(() => {

@@ -1,11 +1,13 @@
 import {
   type DiscoveredStack,
+  errors,
   formatRevision,
   type Revision,
   StackwrightError,
   toStackwrightError,
 } from "../../model/mod.ts";
 import type { Hold } from "../../plan/mod.ts";
+import { within } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** Whether a stack runs a newer commit of the same reference than this run looked at. */
@@ -30,23 +32,30 @@ export async function isNewer(
   return told.includes(true) || (told.includes("unknown") && "unknown");
 }
 
+/** Milliseconds that a repository beside the first one is waited for: what it keeps waiting is another author's. */
+const ASKED_MS = 10_000;
+
 /**
- * Why a change is left to another run: a newer commit than those `looked` at came while this one waited for
- * others. Throws what asking the sources throws: a change of which nobody can tell fails, and is tried again.
+ * Why a change is left to another run, or to another look of this one: a newer commit than those `looked` at came
+ * while this one waited for others. The first of these is of the author whose stack is changed. Throws what asking
+ * the sources throws, `timeout` among it: a change of which nobody can tell fails, and is tried again.
  */
 export async function overtakenBy(
-  { source, options: { cloneDepth: depth } }: Pick<PipelineParts, "source" | "options">,
+  parts: Pick<PipelineParts, "source" | "options" | "clock">,
   looked: readonly Revision[],
   signal: AbortSignal,
 ): Promise<Hold | undefined> {
+  const { source, options: { cloneDepth: depth } } = parts;
   const services = [] as const;
+  const own = looked[0]?.source.name;
   for (const { source: location, reference, id } of looked) {
+    const ask = (during: AbortSignal) => source.resolve({ location, reference, depth }, during);
     try {
-      const now = await source.resolve({ location, reference, depth }, signal);
+      const now = location.name === own ? await ask(signal) : await askSoon(parts, ask, signal);
       if (now.id === id) continue;
       const message = `${
         formatRevision(now)
-      } of ${location.name} came meanwhile, whose run decides`;
+      } of ${location.name} came meanwhile, by which it is decided`;
       return { reason: "superseded", message, services };
     } catch (error) {
       signal.throwIfAborted();
@@ -56,4 +65,21 @@ export async function overtakenBy(
     }
   }
   return undefined;
+}
+
+/** An answer that comes in {@link ASKED_MS}. Throws `timeout`. */
+async function askSoon<T>(
+  { clock }: Pick<PipelineParts, "clock">,
+  ask: (during: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const over = new AbortController();
+  const answer = ask(AbortSignal.any([signal, over.signal]));
+  try {
+    if (await within(answer, ASKED_MS, clock, signal)) return await answer;
+    throw errors.timeout(`no answer within ${ASKED_MS / 1000} s`);
+  } finally {
+    answer.catch(() => {});
+    over.abort("over");
+  }
 }

@@ -11,9 +11,10 @@ export function lineOf(
     /** When the run began, as uptime. */
     readonly since?: number;
   },
+  taken?: Line["taken"],
 ): Line {
   const { deployments, withFiles } = request;
   // Entries of POLL_CONFIG with deployments of their own are told apart: the first has what several name.
   const of = JSON.stringify([discoveryOwner(configuration, request), deployments, withFiles]);
-  return { of, since, isPersons: origin === "manual" };
+  return { of, since, isPersons: origin === "manual", taken };
 }

@@ -7,12 +7,7 @@ import {
   type TargetListener,
 } from "../../model/mod.ts";
 import { abortable, OVERTAKEN } from "../../system/mod.ts";
-import {
-  type ExpandedDeployment,
-  type FailedExpansion,
-  keyOf,
-  namedIn,
-} from "../expand_deployments.ts";
+import { type ExpandedDeployment, type FailedExpansion, keyOf } from "../expand_deployments.ts";
 import { keepDeferred, noteUnnamed } from "../destroy/plan_obsolete.ts";
 import { type OpenedSource, openSource, type SourceRun } from "../open_source.ts";
 import type { PipelineParts } from "../parts.ts";
@@ -31,7 +26,7 @@ export interface TargetsOfSource {
 
 /** Receivers of a run: its reporter, and listeners for its targets (its record is the last); and what deploys these. */
 export interface Audience {
-  readonly reporter: Pick<RunReporter, "describe" | "givesWay">;
+  readonly reporter: Pick<RunReporter, "describe" | "givesWay" | "takesOver">;
   readonly listeners: readonly TargetListener[];
   readonly deploy: (
     targets: TargetsOfSource,
@@ -44,8 +39,8 @@ export type RunOfSource = SourceRun & { readonly work: Sync; readonly led?: read
 
 /** Milliseconds that a run keeps the next one of its kind, and discoveries its other stacks, waiting. */
 const LONG_MS = 60_000;
-/** Milliseconds that discoveries are waited for while an earlier run waits for some. */
-const SHORT_MS = 5_000;
+/** Looks of one run after which it follows no newer commits any more: who pushes without end keeps it no longer. */
+const MOST_LOOKS = 3;
 
 /**
  * Opens a source and deploys what it names; what discoveries find that take long is deployed when they are reached,
@@ -61,9 +56,9 @@ export async function deployNamed(
   try {
     const look = AbortSignal.any([signal, looks.signal]);
     let [next, told]: [RunOfSource | undefined, Audience] = [run, audience];
-    while (next !== undefined) {
-      const seen = new Set<string>();
-      next = await deployReached(parts, { ...next, look }, { ...told, seen }, signal);
+    for (let looksLeft = MOST_LOOKS; next !== undefined; looksLeft--) {
+      const seen: Seen = new Map();
+      next = await deployReached(parts, { ...next, look, looksLeft }, { ...told, seen }, signal);
       told = { ...audience, listeners: audience.listeners.map((each) => newsAfter(seen, each)) };
     }
   } finally {
@@ -74,14 +69,18 @@ export async function deployNamed(
 /** Deploys what a source names as far as that is reached in time; returns the run that is left to do, if any. */
 async function deployReached(
   parts: PipelineParts,
-  { look, ...run }: RunOfSource & { readonly look: AbortSignal },
-  { reporter, listeners, deploy: deployTargets, seen }: Audience & { readonly seen: Set<string> },
+  { look, looksLeft, ...run }: RunOfSource & {
+    readonly look: AbortSignal;
+    readonly looksLeft: number;
+  },
+  { reporter, listeners, deploy: deployTargets, seen }: Audience & { readonly seen: Seen },
   signal: AbortSignal,
 ): Promise<RunOfSource | undefined> {
   const { work: { only }, led = [], ...asked } = run;
-  const isLong = parts.stackLock.isBusy(discoveriesOf(run));
-  const patience = isLong ? SHORT_MS : LONG_MS;
-  const opened = await openSource(parts, { ...asked, patience }, reporter, look);
+  const holder = parts.stackLock.holder(discoveriesOf(run));
+  const waitedFor: readonly string[] = holder === undefined ? [] : JSON.parse(holder);
+  const waiting = { ...asked, patience: LONG_MS, waitedFor };
+  const opened = await openSource(parts, waiting, reporter, look);
   const { expansion: { left, late }, away } = opened;
   const { deployments, failures } = meant(opened, only, led);
   await learnedOfAll(parts, failures.map(({ key }) => key), signal);
@@ -90,46 +89,81 @@ async function deployReached(
   const isFound = only !== undefined && deployments.length + failures.length > 0;
   if (late !== undefined) {
     const text = `${lookingText(left)}, for long: the other stacks are deployed meanwhile`;
-    if (!isLong) parts.log.warning(text, { repository: opened.configuration.source.name });
+    const isTold = left.every((each) => waitedFor.includes(each));
+    if (!isTold) parts.log.warning(text, { repository: opened.configuration.source.name });
     reporter.givesWay?.();
   }
   const reaching = late === undefined || isFound ? undefined : inLine(parts, opened, late, signal);
   if (only && away === undefined) noteUnnamed(parts, opened);
+  let leaves = false;
+  const hearing = [...listeners, leftListener(() => leaves = true)];
   const deploy = (more?: TargetListener, removed?: Removed) => {
-    const all = more === undefined ? listeners : [...listeners, more];
+    const all = more === undefined ? hearing : [...hearing, more];
     return deployTargets({ opened, removed, listeners: all }, deployments);
   };
   await givingWay(parts, reporter, async () => {
     const mayRemove = away === undefined && !isFound && !(only && late);
     if (!mayRemove) return await deploy();
-    const removals = await removeObsolete(parts, { ...opened, only, deploy }, listeners, signal);
+    const removals = await removeObsolete(parts, { ...opened, only, deploy }, hearing, signal);
     const named = [...deployments.map(keyOf), ...removals, ...led];
     if (!only) keepDeferred(parts, opened, named);
   });
+  let reached: Reached | undefined;
   if (reaching !== undefined) {
     reporter.describe({ message: lookingText(left) });
-    const reached = await reaching;
+    reached = await reaching;
     reporter.describe({ message: "" });
-    for (const key of namedIn({ deployments, failures })) seen.add(formatStackKey(key));
-    // Without the round, whose answer may be minutes old.
-    const { round: _, ...again } = run;
-    if (reached !== undefined) return { ...again, reached };
   }
-  if (away !== undefined) throw away;
-  return undefined;
+  if (away !== undefined && reached === undefined) throw away;
+  // Whoever found the newer commit may have only asked, be held back, or not come to its end.
+  const looked = deployments.flatMap(({ found }) => found?.revision ?? []);
+  const isLate = leaves && looksLeft > 1 &&
+    parts.newest.overtaken([opened.configuration, ...looked]).length > 0;
+  if (reached === undefined && !isLate) return undefined;
+  for (const each of deployments) seen.set(formatStackKey(keyOf(each)), "told");
+  for (const { key } of failures) seen.set(formatStackKey(key), "failed");
+  // Without the round, whose answer may be minutes old.
+  const { round: _, ...again } = run;
+  return { ...again, ...(reached && { reached }) };
 }
 
 /**
- * A listener to a run's second look at stacks that it has `seen`: of these it is told what is done to them, or fails
- * on the way, but not that nothing is to do any more, or later, since it was told the end of the first look.
+ * A listener that is told of what is left to a newer commit once its turn has come; what was overtaken in its line,
+ * the later run there does.
  */
-export function newsAfter(seen: ReadonlySet<string>, listener: TargetListener): TargetListener {
+function leftListener(onLeft: () => void): TargetListener {
+  return () => {
+    let isBegun = false;
+    return (news) => {
+      if (news.kind === "decided") {
+        const { kind, reason } = news.decision;
+        if (isBegun && kind === "skip" && reason === "superseded") onLeft();
+      }
+      isBegun ||= news.kind === "admitted" || news.kind === "decided";
+    };
+  };
+}
+
+/** Stacks that a look of a run has come to, by key, and which could not be read. */
+type Seen = Map<string, "told" | "failed">;
+
+/**
+ * A listener to a run's second look at stacks that it has `seen`: of these it is told what is done to them, or fails,
+ * but not that nothing is to do any more, or later, nor that they cannot be read still, since it was told the end of
+ * the first look.
+ */
+export function newsAfter(
+  seen: ReadonlyMap<string, "told" | "failed">,
+  listener: TargetListener,
+): TargetListener {
   return (target) => {
     const hear = listener(target);
-    if (!seen.has(formatStackKey(target.key))) return hear;
+    const end = seen.get(formatStackKey(target.key));
+    if (end === undefined) return hear;
     let isSaid: boolean | undefined;
     return (news) => {
       if (news.kind === "decided") isSaid ??= news.decision.kind !== "skip";
+      if (news.kind === "ended" && news.end.status === "failed") isSaid ??= end !== "failed";
       if (isSaid) hear(news);
     };
   };
@@ -143,7 +177,8 @@ function inLine(
   signal: AbortSignal,
 ): Promise<Reached | undefined> {
   const wait = () => abortable(late, signal);
-  const reached = stackLock.run(discoveriesOf(opened), wait, signal, undefined, opened.line)
+  const whose = JSON.stringify(opened.expansion.left);
+  const reached = stackLock.run(discoveriesOf(opened), wait, signal, whose, opened.line)
     .catch((thrown) => {
       if (thrown !== OVERTAKEN) throw thrown;
       return undefined;

@@ -72,8 +72,13 @@ export type Reached = ReadonlyMap<string, PromiseSettledResult<Revision>>;
 export interface Reaching {
   /** Milliseconds after which those that are not reached are left out; by default they are waited for. */
   readonly patience?: number | undefined;
+  /** Names of those that an earlier run waits for, which are given {@link SHORT_MS} alone. */
+  readonly waitedFor?: readonly string[] | undefined;
   readonly reached?: Reached | undefined;
 }
+
+/** Milliseconds that discoveries are waited for while an earlier run waits for them. */
+const SHORT_MS = 5_000;
 
 /** What tells discoveries of one configuration apart that are reached in different ways. */
 export function discoveryKey({ deployment }: DeclaredDeployment): string {
@@ -87,24 +92,34 @@ export function discoveryKey({ deployment }: DeclaredDeployment): string {
  */
 export async function reachAll(
   parts: PipelineParts,
-  { all, reached: before = new Map(), patience, ...work }: Looks & Reaching & {
+  { all, reached: before = new Map(), patience, waitedFor = [], ...work }: Looks & Reaching & {
     readonly all: readonly DeclaredDeployment[];
   },
   signal: AbortSignal,
 ): Promise<{ readonly reached: Reached; readonly late?: Promise<Reached> }> {
   const reached = new Map<string, PromiseSettledResult<Revision>>(before);
-  const each = new Map(all.map((base) => [discoveryKey(base), base])).entries()
-    .map(async ([key, base]) => {
-      if (before.has(key)) return;
-      const look = () => lookingInto(work, base, () => reach(parts, { ...work, base }, signal));
-      const [end] = await Promise.allSettled([look()]);
-      reached.set(key, end);
-    });
-  const done = Promise.all(each);
-  const isWhole = patience === undefined || await within(done, patience, parts.clock, signal);
+  const each = [...new Map(all.map((base) => [discoveryKey(base), base]))];
+  const ends = each.map(async ([key, base]) => {
+    if (before.has(key)) return;
+    const look = () => lookingInto(work, base, () => reach(parts, { ...work, base }, signal));
+    const [end] = await Promise.allSettled([look()]);
+    reached.set(key, end);
+  });
+  const done = Promise.all(ends);
+  const inTimeOf = ([, base]: typeof each[number], longest: number) =>
+    waitedFor.includes(discoveryName(work, base)) ? Math.min(SHORT_MS, longest) : longest;
+  const isWhole = patience === undefined || (await Promise.all(
+    ends.map((end, at) => within(end, inTimeOf(each[at]!, patience), parts.clock, signal)),
+  )).every(Boolean);
   if (isWhole) await done;
   signal.throwIfAborted();
-  return isWhole ? { reached } : { reached: new Map(reached), late: done.then(() => reached) };
+  if (isWhole) return { reached };
+  const inTime = new Map(reached);
+  // What comes in time is reached anew by a second look: its commit may be another one by then.
+  const late = done.then(() =>
+    new Map(reached.entries().filter(([key]) => before.has(key) || !inTime.has(key)))
+  );
+  return { reached: inTime, late };
 }
 
 /**

@@ -5,7 +5,8 @@ import { parseDeployments } from "../../../src/config/mod.ts";
 import type { Revision, SourceRequest } from "../../../src/model/mod.ts";
 import { expandDeployments } from "../../../src/pipeline/expand_deployments.ts";
 import type { PipelineParts } from "../../../src/pipeline/mod.ts";
-import { createTurns, noMeter, systemClock } from "../../../src/system/mod.ts";
+import { type Clock, createTurns, noMeter, systemClock } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const configuration: Revision = {
@@ -36,10 +37,11 @@ function expandIn(
   stacks: Readonly<Record<string, number>>,
   override: string,
   text: string,
-  { more = {}, stuck }: {
+  { more = {}, stuck, clock = systemClock }: {
     readonly more?: Partial<Parameters<typeof expandDeployments>[1]>;
     /** For which the directory of a repository of this name is waited. */
     readonly stuck?: Promise<void>;
+    readonly clock?: Clock;
   } = {},
 ) {
   const filesOf = (repository: string) =>
@@ -71,7 +73,7 @@ function expandIn(
   const turns = createTurns(systemClock);
   const secrets = { names: () => {} };
   const options = { configBaseDir: ".", cloneDepth: 0 };
-  const system = { log: createRecordingLog(), clock: systemClock, meter: noMeter };
+  const system = { log: createRecordingLog(), clock, meter: noMeter };
   const parts = { source, turns, secrets, options, ...system };
   const declared = parseDeployments(text, {
     file: ".stackwright.yaml",
@@ -185,11 +187,30 @@ describe("expandDeployments()", () => {
     const before = told.length;
     reached.resolve();
     const again = { reached: await first.late };
+    // The others are looked at anew: their commits may be others by then.
+    assert.equal(again.reached?.size, 1);
     assert.equal(told.length, before, "nothing is told when it is over");
     const never = Promise.withResolvers<void>().promise;
     const second = await expandIn(stacks, "timeout: 5m\n", text, { more: again, stuck: never }).all;
     assert.deepEqual(names(second), ["pay", "s0", "y0", "y1", "z0"]);
     assert.deepEqual([second.left, second.late], [[], undefined]);
+  });
+
+  it("gives five seconds alone to what an earlier run waits for", async () => {
+    const text = ["stuck", "y"].map((name) => `repository_url: https://h/acme/${name}\n${BASE}`)
+      .join("---\n");
+    for (const [waitedFor, waits] of [[["apps of h/acme/stuck"], 5_000], [[], 60_000]] as const) {
+      const clock = createFakeClock();
+      const never = Promise.withResolvers<void>().promise;
+      const more = { patience: 60_000, waitedFor };
+      let isOver = false;
+      const { all } = expandIn({ y: 2 }, "timeout: 5m\n", text, { more, stuck: never, clock });
+      const over = all.then(({ left }) => (isOver = true, left));
+      await clock.advance(waits - 1);
+      assert.equal(isOver, false);
+      await clock.advance(1);
+      assert.deepEqual(await over, ["apps of h/acme/stuck"]);
+    }
   });
 
   it("reads no more than 4 MiB of overrides", async () => {

@@ -12,13 +12,16 @@ const revisionOf = (name: string, id: string): Revision => ({
 
 /** Asks whether commits of `apps` and `stacks` that were looked at are overtaken, where `now` is what is there. */
 function ask(now: Readonly<Record<string, string>>): ReturnType<typeof overtakenBy> {
-  const resolve = ({ location: { name } }: { readonly location: Revision["source"] }) =>
-    now[name] === undefined
+  const resolve = ({ location: { name } }: { readonly location: Revision["source"] }) => {
+    if (now[name] === "silent") return new Promise(() => {});
+    return now[name] === undefined
       ? Promise.reject(errors.repository_unreachable(`${name} does not answer`))
       : Promise.resolve(revisionOf(name, now[name]));
-  const parts = { source: { resolve }, options: { cloneDepth: 0 } } as unknown as PipelineParts;
+  };
+  const clock = { sleep: () => new Promise((resolve) => setTimeout(resolve)) };
+  const parts = { source: { resolve }, options: { cloneDepth: 0 }, clock } as unknown;
   const looked = [revisionOf("apps", "a".repeat(40)), revisionOf("stacks", "b".repeat(40))];
-  return overtakenBy(parts, looked, new AbortController().signal);
+  return overtakenBy(parts as PipelineParts, looked, new AbortController().signal);
 }
 
 describe("overtakenBy()", () => {
@@ -28,11 +31,17 @@ describe("overtakenBy()", () => {
 
   for (const name of ["apps", "stacks"]) {
     it(`tells of a newer commit of ${name}`, async () => {
-      const said = `refs/heads/main (cccccccccccc) of ${name} came meanwhile, whose run decides`;
+      const said =
+        `refs/heads/main (cccccccccccc) of ${name} came meanwhile, by which it is decided`;
       const hold = await ask({ ...same, [name]: "c".repeat(40) });
       assert.deepEqual([hold?.reason, hold?.message], ["superseded", said]);
     });
   }
+
+  it("waits ten seconds for another author's, whose stack it is not", async () => {
+    const message = /^it is changed when its source tells .*: no answer within 10 s$/;
+    await assert.rejects(ask({ ...same, stacks: "silent" }), { code: "timeout", message });
+  });
 
   it("throws where a source does not answer, which keeps what is to be removed", async () => {
     const message = /^it is changed when its source tells .*: stacks does not answer$/;

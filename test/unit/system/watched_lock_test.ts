@@ -49,6 +49,28 @@ describe("createWatchedLock()", () => {
     assert.deepEqual(entered, ["holder", "other", "person", "sixth"]);
   });
 
+  it("tells who takes a place, first or last, that the other's work is its own now", async () => {
+    const lock = createWatchedLock();
+    const free = Promise.withResolvers<void>();
+    const taken: string[] = [];
+    const wait = (name: string, since: number, within = signal) =>
+      lock.run("a", () => free.promise, within, undefined, {
+        ...{ of: "c", since, isPersons: false, taken: () => taken.push(name) },
+      }).catch(() => {});
+    const all = [wait("holder", 1)];
+    await Promise.resolve();
+    all.push(wait("third", 3));
+    assert.deepEqual(taken, []);
+    all.push(wait("second", 2));
+    assert.deepEqual(taken, ["third"]);
+    all.push(wait("gone", 4, AbortSignal.abort()));
+    assert.deepEqual(taken, ["third"]);
+    all.push(wait("last", 5));
+    assert.deepEqual([...new Set(taken)], ["third", "last"]);
+    free.resolve();
+    await Promise.all(all);
+  });
+
   it("wasReleasedSince() tells a key that was let go of after a mark, and no other", async () => {
     const lock = createWatchedLock();
     await lock.run("before", nothing, signal);
