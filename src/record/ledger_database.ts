@@ -2,32 +2,12 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { errors, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
 import { identityNow, removeNow, replaceNow } from "../system/mod.ts";
 import { damaged } from "./json_in.ts";
+import type { StackTable } from "./ledger_schema.ts";
 import { knownVersion, migrate, SCHEMA_VERSION } from "./migrate_ledger.ts";
 import { openForReading } from "./open_for_reading.ts";
 
 /** One row as SQLite gives it. */
 export type Row = Readonly<Record<string, unknown>>;
-
-/** Tables with columns `context` and `name`. */
-type StackTable =
-  | "decisions"
-  | "deferred"
-  | "discovered"
-  | "drift"
-  | "failures"
-  | "former_configurations"
-  | "former_repositories"
-  | "holds"
-  | "intents"
-  | "owners"
-  | "pins"
-  | "reconciliations"
-  | "refused_owners"
-  | "restarts"
-  | "shown_trees"
-  | "stacks"
-  | "stopped_by_jobs"
-  | "stops";
 
 /**
  * A parameter of a statement: a date stands for its milliseconds since 1970, `undefined` for NULL,

@@ -1,318 +1,158 @@
-import { FORMER_CONFIGURATIONS, FORMER_REPOSITORIES } from "./former_repositories.ts";
-import { NAMES_OF_ENGINES } from "./names_of_engines.ts";
-import { RELEASE_CLAIMS, RELEASE_EXTRACTS } from "./release_extracts.ts";
+/** A table: the types of its columns by their names, and the constraints and options that follow them. */
+interface Table {
+  readonly columns: Readonly<Record<string, string>>;
+  readonly constraints?: string;
+  readonly options?: string;
+}
 
-/** The steps to the newest schema; step `n` makes version `n + 1`. Steps are never edited, only added. */
-export const MIGRATIONS: readonly string[] = [
-  `
-  CREATE TABLE releases (
-    id          TEXT PRIMARY KEY,
-    context     TEXT NOT NULL,
-    name        TEXT NOT NULL,
-    number      INTEGER NOT NULL,
-    digest      TEXT NOT NULL,
-    revision    TEXT NOT NULL,
-    status      TEXT NOT NULL,
-    message     TEXT NOT NULL DEFAULT '',
-    created_at  INTEGER NOT NULL,
-    finished_at INTEGER,
-    facts       TEXT NOT NULL,
-    sealed      BLOB NOT NULL,
-    UNIQUE (context, name, number)
-  ) STRICT;
-  CREATE TABLE stacks (
-    context    TEXT NOT NULL,
-    name       TEXT NOT NULL,
-    release_id TEXT REFERENCES releases (id),
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  CREATE TABLE intents (
-    id         TEXT PRIMARY KEY,
-    context    TEXT NOT NULL,
-    name       TEXT NOT NULL,
-    kind       TEXT NOT NULL,
-    release_id TEXT REFERENCES releases (id),
-    options    TEXT NOT NULL DEFAULT '{}',
-    owner      TEXT NOT NULL DEFAULT '',
-    opened_at  INTEGER NOT NULL,
-    closed_at  INTEGER,
-    outcome    TEXT,
-    message    TEXT NOT NULL DEFAULT ''
-  ) STRICT;
-  CREATE TABLE failures (
-    context            TEXT NOT NULL,
-    name               TEXT NOT NULL,
-    release            TEXT NOT NULL,
-    failures           INTEGER NOT NULL,
-    automatic_attempts INTEGER NOT NULL,
-    last_failed_at     INTEGER NOT NULL,
-    message            TEXT NOT NULL,
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  CREATE TABLE pins (
-    context    TEXT NOT NULL,
-    name       TEXT NOT NULL,
-    release_id TEXT NOT NULL REFERENCES releases (id),
-    revision   TEXT NOT NULL,
-    pinned_at  INTEGER NOT NULL,
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  CREATE TABLE decisions (
-    id       INTEGER PRIMARY KEY,
-    context  TEXT NOT NULL,
-    name     TEXT NOT NULL,
-    first_at INTEGER NOT NULL,
-    last_at  INTEGER NOT NULL,
-    times    INTEGER NOT NULL,
-    content  TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX decisions_of ON decisions (context, name, id);
-  CREATE INDEX intents_open ON intents (closed_at) WHERE closed_at IS NULL;
-  `,
-  `
-  CREATE TABLE discovered (
-    context   TEXT NOT NULL,
-    name      TEXT NOT NULL,
-    source    TEXT NOT NULL,
-    target    TEXT NOT NULL,
-    reference TEXT NOT NULL,
-    content   TEXT NOT NULL,
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  CREATE TABLE pending_removals (
-    source    TEXT NOT NULL,
-    target    TEXT NOT NULL,
-    reference TEXT NOT NULL,
-    stacks    TEXT NOT NULL,
-    PRIMARY KEY (source, target, reference)
-  ) STRICT;
-  `,
-  `
-  CREATE TABLE shown_trees (
-    id       INTEGER PRIMARY KEY,
-    context  TEXT NOT NULL,
-    name     TEXT NOT NULL,
-    tree     TEXT NOT NULL,
-    began_at INTEGER NOT NULL,
-    done_at  INTEGER
-  ) STRICT;
-  CREATE INDEX shown_trees_of ON shown_trees (context, name, id);
-  `,
-  `
-  CREATE TABLE runs (
-    id         TEXT PRIMARY KEY,
-    trigger    TEXT NOT NULL,
-    kind       TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    content    TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX runs_of ON runs (trigger, kind, created_at);
-  `,
-  `
-  ALTER TABLE pins ADD COLUMN refused TEXT;
-  CREATE INDEX intents_of ON intents (context, name);
-  `,
-  `
-  CREATE TABLE stops (
-    context    TEXT NOT NULL,
-    name       TEXT NOT NULL,
-    stopped_at INTEGER NOT NULL,
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  `,
-  `
-  ALTER TABLE releases ADD COLUMN sealed_in TEXT;
-  `,
-  `
-  CREATE TABLE owners (
-    context   TEXT NOT NULL,
-    name      TEXT NOT NULL,
-    source    TEXT NOT NULL,
-    reference TEXT NOT NULL,
-    adopted   INTEGER NOT NULL,
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  CREATE TABLE refused_owners (
-    context   TEXT NOT NULL,
-    name      TEXT NOT NULL,
-    source    TEXT NOT NULL,
-    reference TEXT NOT NULL,
-    PRIMARY KEY (context, name, source, reference)
-  ) STRICT;
-  `,
-  `
-  CREATE TABLE holds (
-    context TEXT NOT NULL,
-    name    TEXT NOT NULL,
-    reason  TEXT NOT NULL,
-    held_at INTEGER NOT NULL,
-    until   INTEGER,
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  `,
-  `
-  ALTER TABLE pins ADD COLUMN pending TEXT;
-  `,
-  `
-  ALTER TABLE pins ADD COLUMN reason TEXT;
-  `,
-  `
-  ALTER TABLE intents ADD COLUMN ran_before TEXT NOT NULL DEFAULT '[]';
-  `,
-  `
-  CREATE TABLE deferred (
-    context  TEXT NOT NULL,
-    name     TEXT NOT NULL,
-    trigger  TEXT NOT NULL,
-    sealed   BLOB NOT NULL,
-    retry_at INTEGER,
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  `,
-  `
-  CREATE TABLE reconciliations (
-    context TEXT NOT NULL,
-    name    TEXT NOT NULL,
-    options TEXT NOT NULL,
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  CREATE TABLE restarts (
-    context   TEXT NOT NULL,
-    name      TEXT NOT NULL,
-    release   TEXT NOT NULL,
-    container TEXT NOT NULL,
-    at        INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX restarts_of ON restarts (context, name, release, container, at);
-  `,
-  `
-  ALTER TABLE failures ADD COLUMN by_hand_at INTEGER;
-  `,
-  `
-  CREATE TABLE drift (
-    context TEXT NOT NULL,
-    name    TEXT NOT NULL,
-    found   TEXT NOT NULL,
-    PRIMARY KEY (context, name)
-  ) STRICT;
-  `,
-  `
-  CREATE TABLE service_settings (
-    name  TEXT PRIMARY KEY,
-    value TEXT NOT NULL
-  ) STRICT;
-  `,
-  `
-  CREATE TABLE release_contents (
-    release_id TEXT PRIMARY KEY REFERENCES releases (id) ON DELETE CASCADE,
-    services   TEXT NOT NULL,
-    live       TEXT NOT NULL,
-    closure    TEXT NOT NULL,
-    sealed     BLOB NOT NULL
-  ) STRICT;
-  INSERT INTO release_contents
-    SELECT id, coalesce(facts ->> '$.services', '[]'),
-           coalesce(facts ->> '$.live', '{"files":{},"directories":[]}'),
-           coalesce(facts ->> '$.closure', '{"configuration":"","complete":false,"paths":{}}'), sealed
-    FROM releases;
-  UPDATE releases
-    SET facts = json_remove(facts, '$.services', '$.live', '$.closure'), sealed = x'';
-  ALTER TABLE releases DROP COLUMN sealed;
-  CREATE INDEX intents_of_release ON intents (release_id);
-  ALTER TABLE decisions ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
-  UPDATE decisions
-    SET details = json_object(
-          'changes', json(coalesce(content ->> '$.changes', '[]')),
-          'services', json(coalesce(content ->> '$.services', '[]'))),
-        content = json_remove(content, '$.changes', '$.services');
-  `,
-  `
-  ALTER TABLE deferred ADD COLUMN repository TEXT NOT NULL DEFAULT '';
-  ALTER TABLE deferred ADD COLUMN asks TEXT NOT NULL DEFAULT '';
-  ALTER TABLE deferred ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
-  CREATE INDEX deferred_of ON deferred (asks);
-  CREATE INDEX deferred_at ON deferred (retry_at);
-  `,
-  // `discovered` also has stacks that were merely named: an earlier version would remove some.
-  "",
-  `
-  ALTER TABLE failures ADD COLUMN source TEXT NOT NULL DEFAULT '';
-  `,
-  `
-  CREATE TABLE source_failures (
-    key        TEXT PRIMARY KEY,
-    repository TEXT NOT NULL,
-    reference  TEXT NOT NULL,
-    target     TEXT NOT NULL,
-    since      INTEGER NOT NULL,
-    last_at    INTEGER NOT NULL,
-    retry_at   INTEGER,
-    message    TEXT NOT NULL
-  ) STRICT;
-  `,
-  `
-  ALTER TABLE failures ADD COLUMN by_hand INTEGER NOT NULL DEFAULT 0;
-  `,
-  `
-  CREATE TABLE engines (
-    context TEXT PRIMARY KEY,
-    id      TEXT NOT NULL,
-    cluster TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX owners_named ON owners (name);
-  `,
-  `
-  CREATE TABLE deferred_by (
-    context    TEXT NOT NULL,
-    name       TEXT NOT NULL,
-    repository TEXT NOT NULL,
-    trigger    TEXT NOT NULL,
-    sealed     BLOB NOT NULL,
-    retry_at   INTEGER,
-    asks       TEXT NOT NULL,
-    asked      INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (context, name, repository)
-  ) STRICT;
-  INSERT INTO deferred_by
-    SELECT context, name, repository, trigger, sealed, retry_at, asks, asked FROM deferred;
-  DROP TABLE deferred;
-  ALTER TABLE deferred_by RENAME TO deferred;
-  CREATE INDEX deferred_of ON deferred (asks);
-  CREATE INDEX deferred_at ON deferred (retry_at);
-  `,
-  `
-  CREATE TABLE deferred_by (
-    context    TEXT NOT NULL,
-    name       TEXT NOT NULL,
-    repository TEXT NOT NULL,
-    reference  TEXT NOT NULL,
-    trigger    TEXT NOT NULL,
-    sealed     BLOB NOT NULL,
-    retry_at   INTEGER,
-    asks       TEXT NOT NULL,
-    asked      INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (context, name, repository, reference)
-  ) STRICT;
-  INSERT INTO deferred_by
-    SELECT context, name, repository, '', trigger, sealed, retry_at, asks, asked FROM deferred;
-  DROP TABLE deferred;
-  ALTER TABLE deferred_by RENAME TO deferred;
-  CREATE INDEX deferred_of ON deferred (asks);
-  CREATE INDEX deferred_at ON deferred (retry_at);
-  `,
-  "ALTER TABLE intents ADD COLUMN in_name_of TEXT;",
-  `
-  ALTER TABLE owners ADD COLUMN repository TEXT NOT NULL DEFAULT '';
-  `,
-  FORMER_REPOSITORIES,
-  RELEASE_EXTRACTS,
-  `
-  ALTER TABLE stops ADD COLUMN idle TEXT NOT NULL DEFAULT '[]';
-  ALTER TABLE owners ADD COLUMN cleared INTEGER NOT NULL DEFAULT 0;
-  `,
-  FORMER_CONFIGURATIONS,
-  `CREATE TABLE stopped_by_jobs (context TEXT NOT NULL, name TEXT NOT NULL, service TEXT NOT NULL,
-    content TEXT NOT NULL, PRIMARY KEY (context, name, service)) STRICT;`,
-  NAMES_OF_ENGINES,
-  RELEASE_CLAIMS,
-];
+const [TEXT, INTEGER, BLOB] = ["TEXT NOT NULL", "INTEGER NOT NULL", "BLOB NOT NULL"] as const;
+const ID = "TEXT PRIMARY KEY";
+const NUMBER = "INTEGER PRIMARY KEY";
+const RELEASE = "REFERENCES releases (id)";
+/** A column that not all rows of earlier versions have needs a value for those. */
+const by = (type: string, value: string) => `${type} DEFAULT ${value}`;
+
+/** Tables with columns `context` and `name`; with one row for each stack unless they say otherwise. */
+const STACK_TABLES = {
+  releases: ofStack({
+    ...{ id: ID, number: INTEGER, digest: TEXT, revision: TEXT, facts: TEXT },
+    ...{ status: TEXT, message: by(TEXT, "''"), created_at: INTEGER, finished_at: "INTEGER" },
+    sealed_in: "TEXT",
+    // What is asked about all releases of a stack: the digests of their services, and the volumes that were
+    // there before them, sealed; NULL until it is asked for with a release of an earlier version.
+    ...{ digests: by(TEXT, "'[]'"), taken: "BLOB" },
+  }, "UNIQUE (context, name, number)"),
+  stacks: ofStack({ release_id: `TEXT ${RELEASE}` }),
+  intents: ofStack({
+    ...{ id: ID, kind: TEXT, release_id: `TEXT ${RELEASE}`, options: by(TEXT, "'{}'") },
+    ...{ owner: by(TEXT, "''"), in_name_of: "TEXT", ran_before: by(TEXT, "'[]'") },
+    ...{ opened_at: INTEGER, closed_at: "INTEGER", outcome: "TEXT", message: by(TEXT, "''") },
+  }, ""),
+  failures: ofStack({
+    ...{ release: TEXT, source: by(TEXT, "''"), failures: INTEGER, automatic_attempts: INTEGER },
+    ...{ last_failed_at: INTEGER, message: TEXT, by_hand_at: "INTEGER", by_hand: by(INTEGER, "0") },
+  }),
+  pins: ofStack({
+    ...{ release_id: `TEXT NOT NULL ${RELEASE}`, revision: TEXT, pinned_at: INTEGER },
+    ...{ refused: "TEXT", pending: "TEXT", reason: "TEXT" },
+  }),
+  decisions: ofStack({
+    ...{ id: NUMBER, first_at: INTEGER, last_at: INTEGER, times: INTEGER },
+    ...{ content: TEXT, details: by(TEXT, "'{}'") },
+  }, ""),
+  discovered: ofStack({ source: TEXT, target: TEXT, reference: TEXT, content: TEXT }),
+  shown_trees: ofStack({ id: NUMBER, tree: TEXT, began_at: INTEGER, done_at: "INTEGER" }, ""),
+  stops: ofStack({ stopped_at: INTEGER, idle: by(TEXT, "'[]'") }),
+  owners: ofStack({
+    ...{ source: TEXT, reference: TEXT, adopted: INTEGER, repository: by(TEXT, "''") },
+    ...{ found: "INTEGER", cleared: by(INTEGER, "0") },
+  }),
+  former_configurations: ofOwner(),
+  former_repositories: ofOwner(),
+  refused_owners: ofStack({ source: TEXT, reference: TEXT }, keyWith("source, reference")),
+  holds: ofStack({ reason: TEXT, held_at: INTEGER, until: "INTEGER" }),
+  deferred: ofStack({
+    ...{ repository: by(TEXT, "''"), reference: by(TEXT, "''"), trigger: TEXT, sealed: BLOB },
+    ...{ retry_at: "INTEGER", asks: by(TEXT, "''"), asked: by(INTEGER, "0") },
+  }, keyWith("repository, reference")),
+  reconciliations: ofStack({ options: TEXT }),
+  restarts: ofStack({ release: TEXT, container: TEXT, at: INTEGER }, ""),
+  drift: ofStack({ found: TEXT }),
+  stopped_by_jobs: ofStack({ service: TEXT, content: TEXT }, keyWith("service")),
+};
+
+const TABLES: Readonly<Record<string, Table>> = {
+  ...STACK_TABLES,
+  pending_removals: {
+    columns: { source: TEXT, target: TEXT, reference: TEXT, stacks: TEXT },
+    constraints: "PRIMARY KEY (source, target, reference)",
+  },
+  runs: { columns: { id: ID, trigger: TEXT, kind: TEXT, created_at: INTEGER, content: TEXT } },
+  service_settings: { columns: { name: ID, value: TEXT } },
+  release_contents: {
+    columns: {
+      release_id: `${ID} ${RELEASE} ON DELETE CASCADE`,
+      ...{ services: TEXT, live: TEXT, closure: TEXT, sealed: BLOB },
+      // The services, compressed: those that use the same files name each of them again.
+      packed: "BLOB",
+    },
+  },
+  // What releases claim of an engine, of which names are keyed digests, since they may hold secrets. A
+  // release whose claims were noted has one with no text.
+  release_claims: {
+    columns: { claim: TEXT, release_id: `TEXT NOT NULL ${RELEASE} ON DELETE CASCADE` },
+    constraints: "PRIMARY KEY (claim, release_id)",
+    options: ", WITHOUT ROWID",
+  },
+  source_failures: {
+    columns: {
+      ...{ key: ID, repository: TEXT, reference: TEXT, target: TEXT, message: TEXT },
+      ...{ since: INTEGER, last_at: INTEGER, retry_at: "INTEGER" },
+    },
+  },
+  engines: {
+    columns: {
+      ...{ context: ID, id: TEXT, hostname: by(TEXT, "''"), cluster: TEXT },
+      ...{ since: by(INTEGER, "0"), said: by(INTEGER, "0") },
+    },
+  },
+};
+
+/** Indexes of a ledger, as SQL that makes those which it lacks. */
+export const INDEXES: readonly string[] = [
+  "claims_of_release ON release_claims (release_id)",
+  "decisions_of ON decisions (context, name, id)",
+  "deferred_at ON deferred (retry_at)",
+  "deferred_of ON deferred (asks)",
+  "intents_of ON intents (context, name)",
+  "intents_of_release ON intents (release_id)",
+  "intents_open ON intents (closed_at) WHERE closed_at IS NULL",
+  "owners_named ON owners (name)",
+  "releases_named ON releases (name)",
+  "restarts_of ON restarts (context, name, release, container, at)",
+  "runs_of ON runs (trigger, kind, created_at)",
+  "shown_trees_of ON shown_trees (context, name, id)",
+].map((each) => `CREATE INDEX IF NOT EXISTS ${each};`);
+
+/** Names of the tables with columns `context` and `name`. */
+export type StackTable = keyof typeof STACK_TABLES;
+
+/** SQL that makes the tables and columns which a ledger lacks; `found` has the columns of a table. */
+export function missingTables(found: (table: string) => ReadonlySet<string>): string[] {
+  return Object.entries(TABLES).flatMap(([name, { columns }]) => {
+    const there = found(name);
+    if (there.size === 0) return [tableSql(name)];
+    const missing = Object.entries(columns).filter(([column]) => !there.has(column));
+    return missing.map((each) => `ALTER TABLE ${name} ADD COLUMN ${each.join(" ")};`);
+  });
+}
+
+/** SQL that makes a table again, with the rows that it has: its key was another one. */
+export function tableAgain(name: string): string {
+  const columns = Object.keys(TABLES[name]?.columns ?? {}).join(", ");
+  return `ALTER TABLE ${name} RENAME TO ${name}_before; ${tableSql(name)}
+    INSERT INTO ${name} (${columns}) SELECT ${columns} FROM ${name}_before;
+    DROP TABLE ${name}_before;`;
+}
+
+function tableSql(name: string): string {
+  const { columns = {}, constraints = "", options = "" } = TABLES[name] ?? {};
+  const parts = [...Object.entries(columns).map((each) => each.join(" ")), constraints];
+  return `CREATE TABLE ${name} (${
+    parts.filter((each) => each !== "").join(", ")
+  }) STRICT${options};`;
+}
+
+function ofStack(columns: Table["columns"], constraints = "PRIMARY KEY (context, name)"): Table {
+  return { columns: { context: TEXT, name: TEXT, ...columns }, constraints };
+}
+
+/** A table of sources that owners had before; they are forgotten with the owner. */
+function ofOwner(): Table {
+  const owner = "FOREIGN KEY (context, name) REFERENCES owners ON DELETE CASCADE";
+  return ofStack({ repository: TEXT }, `${keyWith("repository")}, ${owner}`);
+}
+
+function keyWith(more: string): string {
+  return `PRIMARY KEY (context, name, ${more})`;
+}

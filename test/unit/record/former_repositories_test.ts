@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { stackKey } from "../../../src/model/mod.ts";
-import { FORMER_REPOSITORIES } from "../../../src/record/former_repositories.ts";
-import { MIGRATIONS } from "../../../src/record/ledger_schema.ts";
+import { migrate } from "../../../src/record/migrate_ledger.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 
@@ -89,11 +88,16 @@ describe("repositories that a stack was deployed from", () => {
 
   it("are taken from an earlier version's releases, those of the same owner", () => {
     const database = new DatabaseSync(":memory:");
-    const at = MIGRATIONS.indexOf(FORMER_REPOSITORIES);
-    for (const each of MIGRATIONS.slice(0, at)) database.exec(each);
+    migrate(database, "");
+    database.exec(
+      `DROP TABLE former_repositories; DROP TABLE former_configurations;
+       ALTER TABLE owners DROP COLUMN found; PRAGMA user_version = 28;`,
+    );
     const stack = (name: string, repository: string, current: string | null) => {
-      database.prepare("INSERT INTO owners VALUES ('', ?, 'conf', 'main', 0, ?)")
-        .run(name, repository);
+      database.prepare(
+        `INSERT INTO owners (context, name, source, reference, adopted, repository)
+         VALUES ('', ?, 'conf', 'main', 0, ?)`,
+      ).run(name, repository);
       if (current !== null) {
         database.prepare("INSERT INTO stacks VALUES ('', ?, ?)").run(name, current);
       }
@@ -126,7 +130,7 @@ describe("repositories that a stack was deployed from", () => {
     found("found", "r", {});
     stack("own", "", null);
     found("own", "conf", {});
-    database.exec(FORMER_REPOSITORIES);
+    migrate(database, "");
     const rows = database.prepare("SELECT name, repository, found FROM owners ORDER BY name").all();
     assert.deepEqual(rows.map((row) => Object.values(row)), [
       ["found", "", 1],

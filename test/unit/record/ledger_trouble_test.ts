@@ -45,7 +45,7 @@ describe("Ledger in trouble", () => {
       const path = join(directory, "state.db");
       const before = new DatabaseSync(path);
       // One that a later step makes: the ones before it are taken back.
-      before.exec("CREATE TABLE holds (x TEXT)");
+      before.exec("CREATE TABLE holds (x TEXT); INSERT INTO holds VALUES ('y')");
       assert.throws(() => openLedger(path), says("data_dir_unusable", path));
       const names = before.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
       assert.deepEqual(names.map((each) => each["name"]), ["holds"]);
@@ -115,6 +115,26 @@ describe("Ledger in trouble", () => {
         ledger.close();
       }
     }));
+
+  it("that an earlier version wrote has the tables, columns and indexes of a new one", async () => {
+    const schemaOf = (database: DatabaseSync) => {
+      migrate(database, "");
+      const columns = `SELECT t.name, t.strict, t.wr, c.name AS column, c.type, c."notnull", c.pk
+        FROM pragma_table_list t JOIN pragma_table_info(t.name) c ORDER BY t.name, c.name`;
+      const indexes =
+        `SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'index' ORDER BY 1`;
+      const keys =
+        `SELECT t.name, k.* FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) k
+        ORDER BY t.name, k."from", k."table"`;
+      return [columns, indexes, keys].map((sql) =>
+        database.prepare(sql).all().map((row) => ({ ...row }))
+      );
+    };
+    using old = new DatabaseSync(":memory:");
+    old.exec(await readFile(new URL("ledger_17.sql", import.meta.url), "utf8"));
+    using made = new DatabaseSync(":memory:");
+    assert.deepEqual(schemaOf(old), schemaOf(made));
+  });
 
   it("that was written before deferred deployments were kept by repository has them all", () =>
     inDirectory(async (directory) => {
