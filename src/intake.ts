@@ -18,6 +18,7 @@ import { perform, type PerformParts } from "./intake/perform.ts";
 import { PollFailures } from "./intake/poll_failures.ts";
 import { errors, isTerminal, requestError, type Run, sourcesOf, type Work } from "./model/mod.ts";
 import {
+  atEnd,
   type Clock,
   createPauses,
   type Ids,
@@ -114,11 +115,8 @@ class Gate implements Intake {
     const id = this.#parts.ids.next();
     const done = work(this.#cutOff.signal);
     this.#active.add(id, { controller: this.#cutOff, finished: done.catch(() => {}) });
-    try {
-      return await done;
-    } finally {
-      this.#active.remove(id);
-    }
+    using _ = atEnd(() => this.#active.remove(id));
+    return await done;
   }
 
   skip({ trigger, message, ...facts }: NothingToDo): Run {
@@ -174,17 +172,14 @@ class Gate implements Intake {
       slot?.leave();
       item.way.resolve();
     };
-    try {
-      const { signal } = controller;
-      await slot?.turn(signal);
-      // A shutdown ends this wait early; performing the work then ends at once.
-      if (waits !== undefined) await this.#pace.calm(waits, signal);
-      slot?.begin();
-      stopListening?.();
-      return await this.#perform(item, givesWay, controller);
-    } finally {
-      givesWay();
-    }
+    using _ = atEnd(givesWay);
+    const { signal } = controller;
+    await slot?.turn(signal);
+    // A shutdown ends this wait early; performing the work then ends at once.
+    if (waits !== undefined) await this.#pace.calm(waits, signal);
+    slot?.begin();
+    stopListening?.();
+    return await this.#perform(item, givesWay, controller);
   }
 
   async #perform(

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DEFAULT_CONTEXT, fewOf, messageOf, type StackKey } from "../model/mod.ts";
 import { recordedStacks } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { noMeter } from "../system/mod.ts";
+import { atEnd, noMeter } from "../system/mod.ts";
 import { engineSays } from "./engine_says.ts";
 import { createEngines, type Engines } from "./engines.ts";
 import { LEDGER_FILE } from "./open_state.ts";
@@ -35,24 +35,21 @@ export async function checkContexts(
   } catch {
     return [];
   }
-  try {
-    const stacks = knownStacks(settings);
-    const names = new Set([
-      ...await engines.names(),
-      ...stacks?.map(({ context }) => context) ?? [],
-    ]);
-    names.delete(DEFAULT_CONTEXT);
-    return await Promise.all(
-      [...names].sort().map(async (context) => {
-        const used = stacks?.filter((each) => each.context === context);
-        const { isThere, says } = await ask(engines, { context, settings }, signal);
-        const isFine = isThere || used?.length === 0;
-        return { context, isFine, says: `${says}; ${usedBy(used)}` };
-      }),
-    );
-  } finally {
-    engines.close();
-  }
+  using _ = atEnd(() => engines.close());
+  const stacks = knownStacks(settings);
+  const names = new Set([
+    ...await engines.names(),
+    ...stacks?.map(({ context }) => context) ?? [],
+  ]);
+  names.delete(DEFAULT_CONTEXT);
+  return await Promise.all(
+    [...names].sort().map(async (context) => {
+      const used = stacks?.filter((each) => each.context === context);
+      const { isThere, says } = await ask(engines, { context, settings }, signal);
+      const isFine = isThere || used?.length === 0;
+      return { context, isFine, says: `${says}; ${usedBy(used)}` };
+    }),
+  );
 }
 
 async function ask(

@@ -16,7 +16,7 @@ import { LEDGER_FILE } from "./open_state.ts";
 import { isServed, NOT_SERVED } from "./only_service.ts";
 import type { System } from "./system.ts";
 import { createUrlRewriter, fullReference, sourceKey, sourceNameOf } from "../source/mod.ts";
-import { formatTime, readText } from "../system/mod.ts";
+import { atEnd, formatTime, readText } from "../system/mod.ts";
 
 /** The result of one check. */
 export interface Finding {
@@ -81,11 +81,8 @@ async function ownEngineSays(
   signal: AbortSignal,
 ): Promise<string> {
   const engine = createEngine({ env: engineEnvironment(settings, env), clock });
-  try {
-    return await engineSays(engine, settings, AbortSignal.any([signal, limit()]));
-  } finally {
-    engine.close();
-  }
+  using _ = atEnd(() => engine.close());
+  return await engineSays(engine, settings, AbortSignal.any([signal, limit()]));
 }
 
 async function contexts(

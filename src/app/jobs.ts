@@ -15,6 +15,7 @@ import type { Pipeline } from "../pipeline.ts";
 import { type Ledger, type RunStore, whyLeft } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import {
+  atEnd,
   type Clock,
   createFairLimiter,
   createKeyedLock,
@@ -127,20 +128,17 @@ class JobBoard {
     (pipeline: Pick<Pipeline, "runJob">): NonNullable<Performers["job"]> =>
     async (work, reporter, signal) => {
       const done = this.scheduler.begin(work);
-      try {
-        const { client } = await this.#parts.engines.of(this.context);
-        return await pipeline.runJob(work, reporter, {
-          engine: client,
-          making: this.#making,
-          results: { set: (job, code, wasRefused) => this.#note(job, code, wasRefused) },
-          // When the process ends, runs are left to the next process.
-          leaves: () => !this.#parts.gate().intake.open,
-          nextId: () => this.#parts.ids.next(),
-          looks: this.#looks,
-        }, signal);
-      } finally {
-        done();
-      }
+      using _ = atEnd(done);
+      const { client } = await this.#parts.engines.of(this.context);
+      return await pipeline.runJob(work, reporter, {
+        engine: client,
+        making: this.#making,
+        results: { set: (job, code, wasRefused) => this.#note(job, code, wasRefused) },
+        // When the process ends, runs are left to the next process.
+        leaves: () => !this.#parts.gate().intake.open,
+        nextId: () => this.#parts.ids.next(),
+        looks: this.#looks,
+      }, signal);
     };
 
   /** All jobs with status and times. The list is about no stack: what it quotes of one is masked here. */

@@ -1,6 +1,6 @@
 import { DEFAULT_CONTEXT, type RunReporter, type StackKey } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
-import { abortable, type Clock, within } from "../system/mod.ts";
+import { abortable, atEnd, type Clock, within } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
 /**
@@ -111,12 +111,9 @@ class Recovery {
 
   async #finish(pipeline: Pipeline, reporter?: RunReporter): Promise<void> {
     this.#isFinishing = true;
-    try {
-      const { ledger } = this.#parts;
-      if (ledger.interrupted().length + ledger.owners.uncleared().length === 0) return;
-      this.#waiting = await pipeline.recover(this.#stop, reporter);
-    } finally {
-      this.#isFinishing = false;
-    }
+    using _ = atEnd(() => this.#isFinishing = false);
+    const { ledger } = this.#parts;
+    if (ledger.interrupted().length + ledger.owners.uncleared().length === 0) return;
+    this.#waiting = await pipeline.recover(this.#stop, reporter);
   }
 }

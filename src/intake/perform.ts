@@ -15,6 +15,7 @@ import {
 } from "../model/mod.ts";
 import type { RunEnd } from "../record/mod.ts";
 import {
+  atEnd,
   isRoutine,
   type Log,
   once,
@@ -81,11 +82,8 @@ export async function perform(
   const { work } = opened;
   // A job may run for ever.
   const isOver = parts.redactor.during(...work.kind === "job" ? stackOf(work) : []);
-  try {
-    return await performWork(opened, parts, signal);
-  } finally {
-    isOver();
-  }
+  using _ = atEnd(isOver);
+  return await performWork(opened, parts, signal);
 }
 
 async function performWork(

@@ -17,6 +17,7 @@ import { lendingImages, requireNotOwnProject } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
 import {
   allInTurns,
+  atEnd,
   clearingUp,
   type Lend,
   preparingInSlot,
@@ -242,18 +243,15 @@ export async function whileIntended<T>(
   work: OwnersWork<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  try {
-    await requireNotOwnProject(parts.host, intent.key, signal).catch((error) => {
-      if (isStackwrightError(error, "conflict")) {
-        parts.ledger.fail(intent, "failed", messageOf(error));
-      }
-      throw error;
-    });
-    return await untilHandedOver(parts, intent, work, signal);
-  } finally {
-    // What ends in the middle, as on a full disk or with a person's request, is finished by the next look.
-    parts.ledger.leave(intent);
-  }
+  // What ends in the middle, as on a full disk or with a person's request, is finished by the next look.
+  using _ = atEnd(() => parts.ledger.leave(intent));
+  await requireNotOwnProject(parts.host, intent.key, signal).catch((error) => {
+    if (isStackwrightError(error, "conflict")) {
+      parts.ledger.fail(intent, "failed", messageOf(error));
+    }
+    throw error;
+  });
+  return await untilHandedOver(parts, intent, work, signal);
 }
 
 /** Does work on an intent as {@link whileOwned} does; closes it where the stack was handed over. */

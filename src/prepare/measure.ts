@@ -1,5 +1,5 @@
 import type { ToldTarget } from "../model/mod.ts";
-import type { Clock, Meter } from "../system/mod.ts";
+import { atEnd, type Clock, type Meter } from "../system/mod.ts";
 
 /** Ports for measurements. */
 export interface Measured {
@@ -17,13 +17,10 @@ export async function measure<T>(
 ): Promise<T> {
   const began = clock.now();
   let outcome: MeasuredOutcome = "error";
-  try {
-    const result = await work();
-    outcome = "ok";
-    return result;
-  } finally {
-    record((clock.now().getTime() - began.getTime()) / 1000, outcome);
-  }
+  using _ = atEnd(() => record((clock.now().getTime() - began.getTime()) / 1000, outcome));
+  const result = await work();
+  outcome = "ok";
+  return result;
 }
 
 /** Runs and measures one operation of a preparation. */

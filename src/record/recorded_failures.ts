@@ -1,5 +1,5 @@
 import type { SourceFailure } from "../model/mod.ts";
-import { existsNow } from "../system/mod.ts";
+import { atEnd, existsNow } from "../system/mod.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
 import { SourceFailures } from "./source_failures.ts";
 
@@ -13,14 +13,11 @@ export function recordedFailures(
 ): ReadonlyMap<string, SourceFailure> {
   if (!existsNow(path)) return new Map();
   const database = new LedgerDatabase(path, { onlyReads: true });
-  try {
-    // What is recorded was redacted then.
-    const failures = new SourceFailures(database, String);
-    return new Map(keys.flatMap((key) => {
-      const failure = failures.of(key);
-      return failure === undefined ? [] : [[key, failure] as const];
-    }));
-  } finally {
-    database.close();
-  }
+  using _ = atEnd(() => database.close());
+  // What is recorded was redacted then.
+  const failures = new SourceFailures(database, String);
+  return new Map(keys.flatMap((key) => {
+    const failure = failures.of(key);
+    return failure === undefined ? [] : [[key, failure] as const];
+  }));
 }

@@ -1,4 +1,4 @@
-import { existsNow } from "../system/mod.ts";
+import { atEnd, existsNow } from "../system/mod.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
 
 /** Milliseconds for which a refusal to another poll counts: only the next poll tells whether it still is. */
@@ -20,21 +20,18 @@ export interface RecordedRefusal {
 export function recordedRefusals(path: string, now: Date): RecordedRefusal[] {
   if (!existsNow(path)) return [];
   const database = new LedgerDatabase(path, { onlyReads: true });
-  try {
-    const polls = database.all(
-      `SELECT DISTINCT content ->> '$.repository' AS source, each.value ->> '$.stack' AS stack
-       FROM runs, json_each(content, '$.targets') AS each
-       WHERE created_at >= ? AND each.value ->> '$.isOthers' ORDER BY stack`,
-      now.getTime() - REFUSED_MS,
-    );
-    const owners = database.all(
-      "SELECT source, reference, name AS stack FROM refused_owners ORDER BY name",
-    );
-    return [...polls, ...owners].map(({ stack, source, reference = null }) => ({
-      ...{ stack: String(stack), source: String(source) },
-      ...(reference === null ? {} : { reference: String(reference) }),
-    }));
-  } finally {
-    database.close();
-  }
+  using _ = atEnd(() => database.close());
+  const polls = database.all(
+    `SELECT DISTINCT content ->> '$.repository' AS source, each.value ->> '$.stack' AS stack
+     FROM runs, json_each(content, '$.targets') AS each
+     WHERE created_at >= ? AND each.value ->> '$.isOthers' ORDER BY stack`,
+    now.getTime() - REFUSED_MS,
+  );
+  const owners = database.all(
+    "SELECT source, reference, name AS stack FROM refused_owners ORDER BY name",
+  );
+  return [...polls, ...owners].map(({ stack, source, reference = null }) => ({
+    ...{ stack: String(stack), source: String(source) },
+    ...(reference === null ? {} : { reference: String(reference) }),
+  }));
 }

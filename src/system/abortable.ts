@@ -1,3 +1,4 @@
+import { atEnd } from "./at_end.ts";
 import type { Clock } from "./clock.ts";
 
 /** The promise, or a rejection with the signal's reason as soon as it is aborted. */
@@ -25,10 +26,7 @@ export async function within(
 ): Promise<boolean> {
   const timer = new AbortController();
   const late = clock.sleep(milliseconds, timer.signal).then(() => false, () => false);
-  try {
-    return await abortable(Promise.race([promise.then(() => true), late]), signal);
-  } finally {
-    // A reason avoids the costly default exception with its stack.
-    timer.abort("settled");
-  }
+  // A reason avoids the costly default exception with its stack.
+  using _ = atEnd(() => timer.abort("settled"));
+  return await abortable(Promise.race([promise.then(() => true), late]), signal);
 }

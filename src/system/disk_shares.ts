@@ -1,3 +1,4 @@
+import { atEnd } from "./at_end.ts";
 import { errors, type StackwrightError } from "../model/mod.ts";
 import { abortable } from "./abortable.ts";
 import { count } from "./count.ts";
@@ -110,18 +111,15 @@ export class DiskShares {
     const [first] = this.#under;
     if (first === undefined || this.#isLooking) return;
     this.#isLooking = true;
-    try {
-      const room = await roomAt(this.#files, first.path);
-      const errorOf = (each: Under) =>
-        shortage(room, each.path, { isNew: each.isNew, bytes: 0 })?.error;
-      const short = [...this.#under].filter((each) => errorOf(each) !== undefined);
-      if (short.length === 0 || [...this.#under].some(({ ended }) => ended.signal.aborted)) return;
-      const largest = largestOf(await this.#taken(short));
-      const error = largest && errorOf(largest.under);
-      if (largest !== undefined && error !== undefined) end(largest, error);
-    } finally {
-      this.#isLooking = false;
-    }
+    using _ = atEnd(() => this.#isLooking = false);
+    const room = await roomAt(this.#files, first.path);
+    const errorOf = (each: Under) =>
+      shortage(room, each.path, { isNew: each.isNew, bytes: 0 })?.error;
+    const short = [...this.#under].filter((each) => errorOf(each) !== undefined);
+    if (short.length === 0 || [...this.#under].some(({ ended }) => ended.signal.aborted)) return;
+    const largest = largestOf(await this.#taken(short));
+    const error = largest && errorOf(largest.under);
+    if (largest !== undefined && error !== undefined) end(largest, error);
   }
 
   async #taken(all: readonly Under[]): Promise<Taken[]> {

@@ -1,3 +1,4 @@
+import { atEnd } from "./at_end.ts";
 import { abortableWait } from "./abortable_wait.ts";
 import { count } from "./count.ts";
 import { createKeyedLock } from "./limiter.ts";
@@ -29,11 +30,8 @@ export function createFairLimiter(
     async run(who, work, signal) {
       await queue.enter(who, signal);
       const began = now();
-      try {
-        return await work();
-      } finally {
-        queue.leave(who, now() - began);
-      }
+      using _ = atEnd(() => queue.leave(who, now() - began));
+      return await work();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { atEnd } from "./at_end.ts";
 import { abortableWait } from "./abortable_wait.ts";
 import type { Clock } from "./clock.ts";
 import { count } from "./count.ts";
@@ -77,11 +78,8 @@ export class FairPlaces {
       }, () => {});
       return leave;
     }, signal);
-    try {
-      return await place;
-    } finally {
-      settled.abort("settled");
-    }
+    using _ = atEnd(() => settled.abort("settled"));
+    return await place;
   }
 
   #takeLate(waiting: Waiting): (() => void) | undefined {

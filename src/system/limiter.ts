@@ -1,3 +1,4 @@
+import { atEnd } from "./at_end.ts";
 import { abortableWait } from "./abortable_wait.ts";
 import type { Clock } from "./clock.ts";
 import { count } from "./count.ts";
@@ -64,11 +65,8 @@ export function boundByName(limiter: Limiter, most: number, clock: Clock): Limit
       const door = [who.source] as const;
       signal.throwIfAborted();
       const leave = doors.take(who, door) ?? await doors.place(who, door, signal);
-      try {
-        return await limiter.run(work, signal, who);
-      } finally {
-        leave();
-      }
+      using _ = atEnd(leave);
+      return await limiter.run(work, signal, who);
     },
   };
 }

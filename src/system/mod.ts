@@ -6,6 +6,7 @@ export * from "./abortable.ts";
 export * from "./abortable_wait.ts";
 export * from "./all_in_turns.ts";
 export type { Learn } from "./asked_stacks.ts";
+export * from "./at_end.ts";
 export * from "./clock.ts";
 export { isOfMemory } from "./command_errors.ts";
 export * from "./commands.ts";

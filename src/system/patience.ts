@@ -1,3 +1,4 @@
+import { atEnd } from "./at_end.ts";
 import type { Clock } from "./clock.ts";
 
 /** Milliseconds between two looks at who is waited for. */
@@ -37,9 +38,6 @@ export async function patiently<T>(
   // A reason avoids the costly default exception with its stack.
   const enter = () => entered.abort("entered");
   outwait().catch((error) => over.abort(error));
-  try {
-    return await work(AbortSignal.any([signal, over.signal]), enter);
-  } finally {
-    enter();
-  }
+  using _ = atEnd(enter);
+  return await work(AbortSignal.any([signal, over.signal]), enter);
 }

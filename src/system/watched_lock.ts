@@ -1,3 +1,4 @@
+import { atEnd } from "./at_end.ts";
 import type { Clock } from "./clock.ts";
 import { createKeyedLock, type WatchableLock } from "./limiter.ts";
 
@@ -182,12 +183,9 @@ function endingWork(
     },
     async ending(keys, work) {
       const leave = enter(endings, keys, Symbol());
-      try {
-        for (const key of keys) for (const ask of endables.get(key) ?? []) ask();
-        return await work();
-      } finally {
-        leave();
-      }
+      using _ = atEnd(leave);
+      for (const key of keys) for (const ask of endables.get(key) ?? []) ask();
+      return await work();
     },
   };
 }

@@ -8,7 +8,7 @@ import {
   type StackKey,
   stackKey,
 } from "../model/mod.ts";
-import { type Clock, keepLatest, type Log } from "../system/mod.ts";
+import { atEnd, type Clock, keepLatest, type Log } from "../system/mod.ts";
 import { newsOf } from "./container_news.ts";
 import type { SharedEvents } from "./shared_events.ts";
 
@@ -177,11 +177,8 @@ export class Reconciler {
     this.#missed = true;
     if (this.#resyncing) return;
     this.#resyncing = true;
-    try {
-      while (this.#missed && !signal.aborted) await this.#lookAtAll(signal);
-    } finally {
-      this.#resyncing = false;
-    }
+    using _ = atEnd(() => this.#resyncing = false);
+    while (this.#missed && !signal.aborted) await this.#lookAtAll(signal);
   }
 
   async #lookAtAll(signal: AbortSignal): Promise<void> {

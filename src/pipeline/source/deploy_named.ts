@@ -6,7 +6,7 @@ import {
   type Sync,
   type TargetListener,
 } from "../../model/mod.ts";
-import { abortable, OVERTAKEN } from "../../system/mod.ts";
+import { abortable, atEnd, OVERTAKEN } from "../../system/mod.ts";
 import { type ExpandedDeployment, type FailedExpansion, keyOf } from "../expand_deployments.ts";
 import { keepDeferred, noteUnnamed } from "../destroy/plan_obsolete.ts";
 import { type OpenedSource, openSource, type SourceRun } from "../open_source.ts";
@@ -53,16 +53,13 @@ export async function deployNamed(
   signal: AbortSignal,
 ): Promise<void> {
   const looks = new AbortController();
-  try {
-    const look = AbortSignal.any([signal, looks.signal]);
-    let [next, told]: [RunOfSource | undefined, Audience] = [run, audience];
-    for (let looksLeft = MOST_LOOKS; next !== undefined; looksLeft--) {
-      const seen: Seen = new Map();
-      next = await deployReached(parts, { ...next, look, looksLeft }, { ...told, seen }, signal);
-      told = { ...audience, listeners: audience.listeners.map((each) => newsAfter(seen, each)) };
-    }
-  } finally {
-    looks.abort("over");
+  using _ = atEnd(() => looks.abort("over"));
+  const look = AbortSignal.any([signal, looks.signal]);
+  let [next, told]: [RunOfSource | undefined, Audience] = [run, audience];
+  for (let looksLeft = MOST_LOOKS; next !== undefined; looksLeft--) {
+    const seen: Seen = new Map();
+    next = await deployReached(parts, { ...next, look, looksLeft }, { ...told, seen }, signal);
+    told = { ...audience, listeners: audience.listeners.map((each) => newsAfter(seen, each)) };
   }
 }
 
@@ -201,11 +198,8 @@ export async function givingWay<T>(
 ): Promise<T> {
   const over = new AbortController();
   clock.sleep(LONG_MS, over.signal).then(() => reporter.givesWay?.(), () => {});
-  try {
-    return await work();
-  } finally {
-    over.abort("over");
-  }
+  using _ = atEnd(() => over.abort("over"));
+  return await work();
 }
 
 /** Tells the listeners of a deployment that could not be read, as a failed target. */

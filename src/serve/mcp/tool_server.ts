@@ -10,6 +10,7 @@ import {
 } from "../../model/mod.ts";
 import type { RunStore } from "../../record/mod.ts";
 import {
+  atEnd,
   type Clock,
   type Log,
   type Meter,
@@ -89,15 +90,12 @@ export function createToolServer(
         const caller = AbortSignal.any([mcpReq.signal, message.call.signal]);
         const turn = parts.running.begin(message.session, mcpReq.id, caller);
         const tell = tellerFor(mcpReq);
-        try {
-          const { client } = message.call;
-          const call = { log, signal: turn.signal, ...(client !== undefined && { client }) };
-          const { powers } = message;
-          await message.turn();
-          return await callTool({ tool, input: params.arguments ?? {}, call, powers, tell }, parts);
-        } finally {
-          turn.end();
-        }
+        using _ = atEnd(() => turn.end());
+        const { client } = message.call;
+        const call = { log, signal: turn.signal, ...(client !== undefined && { client }) };
+        const { powers } = message;
+        await message.turn();
+        return await callTool({ tool, input: params.arguments ?? {}, call, powers, tell }, parts);
       });
       return server;
     };

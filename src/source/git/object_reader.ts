@@ -1,5 +1,5 @@
 import { errors, shortId, utf8 } from "../../model/mod.ts";
-import { abortable, type FairLimiter } from "../../system/mod.ts";
+import { abortable, atEnd, type FairLimiter } from "../../system/mod.ts";
 import type { GitObject, ObjectInfo } from "./answer_parser.ts";
 import { damagedError } from "./git_failure.ts";
 import {
@@ -150,11 +150,8 @@ export class ObjectReader {
   async #open(): Promise<Session> {
     if (this.#session !== undefined) return this.#session;
     this.#starting ??= this.#begin();
-    try {
-      return await this.#starting;
-    } finally {
-      this.#starting = undefined;
-    }
+    using _ = atEnd(() => this.#starting = undefined);
+    return await this.#starting;
   }
 
   async #begin(): Promise<Session> {
