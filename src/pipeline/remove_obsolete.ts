@@ -1,6 +1,7 @@
 import {
   type DiscoveredStack,
   errors,
+  fewOf,
   formatRevision,
   formatStackKey,
   type SourceRequest,
@@ -126,7 +127,7 @@ function removedBefore(
   const all = removing.entries().map(([each, end]) => end.finally(() => going.delete(each)));
   const waited = within(Promise.allSettled(all), PATIENCE_MS, clock, signal).then((isDone) => {
     if (isDone) return;
-    const whose = [...going].slice(0, MOST_TOLD).join(", ");
+    const whose = fewOf([...going], MOST_TOLD);
     log.warning(`removals of stacks of ${whose} take long: others are deployed meanwhile`);
   });
   waited.catch(() => {});
