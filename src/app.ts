@@ -14,7 +14,7 @@ import { awayContexts } from "./pipeline/mod.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { createPrometheus } from "./record/mod.ts";
 import type { Settings } from "./settings/mod.ts";
-import { within } from "./system/mod.ts";
+import { once, within } from "./system/mod.ts";
 import { startPolls } from "./app/start_polls.ts";
 import { performers } from "./app/performers.ts";
 import { createAlarms } from "./app/alarms.ts";
@@ -224,9 +224,4 @@ async function keepRecovering(
     parts.onWaiting(waiting);
     if (waiting !== "all" && waiting.size === 0) return;
   }
-}
-
-function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined;
-  return () => done ??= work();
 }
