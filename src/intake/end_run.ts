@@ -1,5 +1,5 @@
-import { clip, endOfOutput, isTerminal, type Run } from "../model/mod.ts";
-import type { RunEnd, RunStore } from "../record/mod.ts";
+import { clip, endOfOutput, isTerminal, type Run, type RunEnd } from "../model/mod.ts";
+import type { RunStore } from "../record/mod.ts";
 import { type Log, type Redactor, sourceAsOwner } from "../system/mod.ts";
 import type { PollFailures } from "./poll_failures.ts";
 

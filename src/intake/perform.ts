@@ -5,6 +5,7 @@ import {
   messageOf,
   type Origin,
   type Run,
+  type RunEnd,
   type RunReporter,
   type RunTarget,
   sourcesOf,
@@ -13,7 +14,6 @@ import {
   type Work,
   type WorkOf,
 } from "../model/mod.ts";
-import type { RunEnd } from "../record/mod.ts";
 import {
   atEnd,
   isRoutine,

@@ -70,6 +70,12 @@ export interface RunFacts {
   readonly message?: string;
 }
 
+/** The end of a run as a whole. */
+export interface RunEnd {
+  readonly status: "succeeded" | "failed" | "skipped";
+  readonly message: string;
+}
+
 /** Receives what becomes of a run from the work behind it. */
 export interface RunReporter {
   /** Sets the given facts and keeps the others. */

@@ -5,6 +5,7 @@ import {
   type ObservedStack,
   type Progress,
   type ReleaseService,
+  type RunEnd,
   type RunJob,
   type RunReporter,
   type SourcePlace,
@@ -16,7 +17,6 @@ import { askingHost, type Rollout } from "../deploy/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
-import type { RunEnd } from "../record/run_store.ts";
 import type { Hosts, PrepareOptions, PrepareParts } from "../prepare/mod.ts";
 import type { SyncWindows } from "../plan/mod.ts";
 import type { NewestCommits } from "../source/mod.ts";

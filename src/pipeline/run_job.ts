@@ -15,6 +15,7 @@ import {
   errors,
   isStackwrightError,
   type Progress,
+  type RunEnd,
   type RunJob,
   type RunReporter,
   type RunTarget,
@@ -27,7 +28,6 @@ import {
   type OthersSay,
   ownerOfWhatRuns,
   recordedOwner,
-  type RunEnd,
   whoseStop,
   whyLeft,
 } from "../record/mod.ts";

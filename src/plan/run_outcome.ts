@@ -1,10 +1,10 @@
-import { type Origin, type RunTarget, type Trigger, wholeSeconds } from "../model/mod.ts";
-
-/** The outcome of a run as a whole. */
-interface RunConclusion {
-  readonly status: "succeeded" | "failed" | "skipped";
-  readonly message: string;
-}
+import {
+  type Origin,
+  type RunEnd,
+  type RunTarget,
+  type Trigger,
+  wholeSeconds,
+} from "../model/mod.ts";
 
 /** Facts about a run besides its targets. */
 export interface RunContext {
@@ -41,7 +41,7 @@ const SUCCESS: Readonly<Record<Trigger, string>> = {
  *
  * The message of a target that a sync window deferred is that of {@link deferredBy}.
  */
-export function reduceTargets(targets: readonly RunTarget[], context: RunContext): RunConclusion {
+export function reduceTargets(targets: readonly RunTarget[], context: RunContext): RunEnd {
   const causes = failureCauses(targets, context.failures ?? []);
   if (causes.length > 0) return { status: "failed", message: failure(causes, targets, context) };
   if (targets.some((target) => target.status === "succeeded")) {

@@ -22,7 +22,7 @@ export * from "./recorded_stacks.ts";
 export * from "./recorded_owner.ts";
 export { withoutCredentials } from "./recorded_release.ts";
 export * from "./runs.ts";
-export { type RunEnd, type RunStore } from "./run_store.ts";
+export type { RunStore } from "./run_store.ts";
 export * from "./shown_trees.ts";
 export * from "./stops_of_job.ts";
 export { type StackFigures } from "./stack_families.ts";

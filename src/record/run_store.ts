@@ -1,10 +1,4 @@
-import type { Run, RunFacts, RunStatus, RunTarget, Trigger } from "../model/mod.ts";
-
-/** The end of a run. */
-export interface RunEnd {
-  readonly status: "succeeded" | "failed" | "skipped";
-  readonly message: string;
-}
+import type { Run, RunEnd, RunFacts, RunStatus, RunTarget, Trigger } from "../model/mod.ts";
 
 /** Which runs to list. */
 export interface RunFilter {

@@ -4,6 +4,7 @@ import {
   isTerminal,
   placeAmong,
   type Run,
+  type RunEnd,
   type RunFacts,
   type RunTarget,
   type Trigger,
@@ -11,7 +12,7 @@ import {
 import type { Clock } from "../system/mod.ts";
 import { fittingTarget, fittingTargets, fittingText } from "./fitting.ts";
 import { firstToGo } from "./first_to_go.ts";
-import type { KeptRuns, RunEnd, RunFilter, RunListener, RunStore } from "./run_store.ts";
+import type { KeptRuns, RunFilter, RunListener, RunStore } from "./run_store.ts";
 
 /** Finished runs kept of each trigger. */
 export const RUNS_PER_TRIGGER = 50;

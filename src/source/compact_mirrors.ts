@@ -1,13 +1,7 @@
-import type { Compaction, RunReporter } from "../model/mod.ts";
+import type { Compaction, RunEnd, RunReporter } from "../model/mod.ts";
 import type { Clock, Meter } from "../system/mod.ts";
 import { type CompactedMirror, COMPACTION_RESULTS, type MirrorStore } from "./git/mirror_store.ts";
 import type { StoredMirror } from "./git/unused_mirrors.ts";
-
-/** End of a compaction as a whole. */
-export interface CompactionEnd {
-  readonly status: "succeeded" | "failed" | "skipped";
-  readonly message: string;
-}
 
 /** Compacts mirrors one by one and tells `reporter` which. A mirror that fails does not reject. */
 export async function compactMirrors(
@@ -19,7 +13,7 @@ export async function compactMirrors(
     readonly clock: Clock;
   },
   signal: AbortSignal,
-): Promise<CompactionEnd> {
+): Promise<RunEnd> {
   const mirrors = mirrorsOf(await store.list(), work.repository);
   reporter.describe({ repository: work.repository });
   const done: CompactedMirror[] = [];
@@ -45,7 +39,7 @@ export function mirrorsOf(all: readonly StoredMirror[], repository: string): Sto
 export function compactionEnd(
   mode: Compaction["mode"],
   done: readonly CompactedMirror[],
-): CompactionEnd {
+): RunEnd {
   const count = (result: CompactedMirror["result"]) =>
     done.filter((each) => each.result === result).length;
   const counts = COMPACTION_RESULTS.filter((result) => count(result) > 0)

@@ -1,4 +1,4 @@
-import type { RunTarget } from "../../src/model/mod.ts";
+import type { RunEnd, RunTarget } from "../../src/model/mod.ts";
 import { openApiDocuments } from "../../src/app/documents.ts";
 import { createSyncWindows } from "../../src/plan/mod.ts";
 import {
@@ -17,7 +17,6 @@ import {
   type Handler,
   type ServerLimits,
 } from "../../src/serve/mod.ts";
-import type { CompactionEnd } from "../../src/source/compact_mirrors.ts";
 import { sourceLocation } from "../../src/source/mod.ts";
 import {
   createIds,
@@ -94,7 +93,7 @@ export interface HttpServiceOptions {
   /** The mirrors on disk; none by default. */
   readonly mirrors?: Awaited<ReturnType<OperationParts["mirrors"]>>;
   /** What a compaction of them amounts to. */
-  readonly compacted?: CompactionEnd;
+  readonly compacted?: RunEnd;
   /** The status of every stack; none by default. */
   readonly deployments?: OperationParts["deployments"];
   /** What planning finds; {@link planned} by default. */
