@@ -48,15 +48,8 @@ export class DecisionLog extends RedactedTable {
         const sql = `UPDATE decisions SET last_at = ?, times = times + 1 WHERE id = ?`;
         return this.database.run(sql, at, id);
       }
-      this.database.run(
-        `INSERT INTO decisions (context, name, first_at, last_at, times, content, details)
-         VALUES (?, ?, ?, ?, 1, ?, ?)`,
-        key,
-        at,
-        at,
-        content,
-        details,
-      );
+      const first = { first_at: at, last_at: at, times: 1 };
+      this.database.add("decisions", key, { ...first, content, details });
       id = this.#newest();
       this.database.keepNewest("decisions", key, DECISIONS_PER_STACK);
       if (id % LOOK_EVERY === 0) forgetGoneStacks(this.database, at.getTime());

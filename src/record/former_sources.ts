@@ -19,8 +19,7 @@ export function noteFormer(
   key: StackKey,
   sources: Iterable<string>,
 ): void {
-  const sql = `INSERT OR REPLACE INTO former_${of} VALUES (?, ?, ?)`;
-  for (const each of sources) database.run(sql, key, each);
+  for (const each of sources) database.put(`former_${of}`, key, { repository: each });
   database.keepNewest(`former_${of}`, key, MOST_FORMER);
 }
 

@@ -115,19 +115,12 @@ export class Intents extends LedgerTable {
   add(intent: Intent, now: number): void {
     this.#processes.enter();
     this.#atWork.add(intent.id);
-    this.database.run(
-      `INSERT INTO intents (id, context, name, kind, release_id, options, ran_before, owner, opened_at, in_name_of)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      intent.id,
-      intent.key,
-      intent.kind,
-      intent.releaseId,
-      optionsText(intent),
-      JSON.stringify(intent.ranBefore),
-      this.#processes.own,
-      now,
-      intent.by && JSON.stringify(intent.by),
-    );
+    const { id, key, kind, releaseId, by } = intent;
+    this.database.add("intents", key, {
+      ...{ id, kind, release_id: releaseId, options: optionsText(intent) },
+      ...{ ran_before: JSON.stringify(intent.ranBefore), owner: this.#processes.own },
+      ...{ opened_at: now, in_name_of: by && JSON.stringify(by) },
+    });
   }
 
   /** Makes one of {@link interrupted} an intent of this process, see {@link atWork}. */

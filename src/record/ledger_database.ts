@@ -15,6 +15,9 @@ export type Row = Readonly<Record<string, unknown>>;
  */
 export type Value = SQLInputValue | Date | StackKey | undefined;
 
+/** Values of a row by the names of its columns. */
+type Columns = Readonly<Record<string, Value>>;
+
 /**
  * Milliseconds to wait for other processes' locks on the ledger; this process stands still
  * meanwhile. After a write that waited too long the second one applies, until a write succeeds.
@@ -79,11 +82,19 @@ export class LedgerDatabase {
   }
 
   /** Writes a stack's row in a table with one row for each stack; replaces an earlier row. */
-  put(table: StackTable, key: StackKey, columns: Readonly<Record<string, Value>>): void {
-    const names = ["context", "name", ...Object.keys(columns)];
-    const places = names.map(() => "?").join(", ");
-    const sql = `INSERT OR REPLACE INTO ${table} (${names.join(", ")}) VALUES (${places})`;
-    this.run(sql, key, ...Object.values(columns));
+  put(table: StackTable, key: StackKey, columns: Columns): void {
+    this.#insert("INSERT OR REPLACE", table, { context: key.context, name: key.name, ...columns });
+  }
+
+  /** Adds a row to a table, of a stack. */
+  add(table: StackTable, key: StackKey, columns: Columns): void {
+    this.#insert("INSERT", table, { context: key.context, name: key.name, ...columns });
+  }
+
+  #insert(how: string, table: StackTable, columns: Columns): void {
+    const places = Object.keys(columns).map(() => "?").join(", ");
+    const sql = `${how} INTO ${table} (${Object.keys(columns).join(", ")}) VALUES (${places})`;
+    this.run(sql, ...Object.values(columns));
   }
 
   removeRows(table: StackTable, key: StackKey): void {
@@ -143,6 +154,10 @@ export class LedgerDatabase {
   /** Closes the database. May be called twice. */
   close(): void {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   /**

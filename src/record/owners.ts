@@ -235,7 +235,7 @@ export class Owners extends LedgerTable {
     const known = this.database.rowsOf("refused_owners", key, "ORDER BY rowid").map(toOwner);
     if (known.some((each) => isEqualOwner(each, wanted))) return;
     const { source, reference } = wanted;
-    this.database.run(`INSERT INTO refused_owners VALUES (?, ?, ?, ?)`, key, source, reference);
+    this.database.add("refused_owners", key, { source, reference });
     if (known.length < MOST_REFUSED) return;
     const [gone] = largestShare([...known, wanted], (each) => each.source);
     const sql = `DELETE FROM refused_owners

@@ -96,9 +96,7 @@ export class Reconciliations extends RedactedTable {
     this.database.transaction(() => {
       const old = `DELETE FROM restarts WHERE context = ? AND name = ? AND at < ?`;
       this.database.run(old, key, at.getTime() - KEPT_MS);
-      const sql =
-        `INSERT INTO restarts (context, name, release, container, at) VALUES (?, ?, ?, ?, ?)`;
-      this.database.run(sql, key, release, container, at);
+      this.database.add("restarts", key, { release, container, at });
       this.database.keepNewest("restarts", key, MOST_RESTARTS);
     });
   }

@@ -1,5 +1,5 @@
 import type { SourceFailure } from "../model/mod.ts";
-import { atEnd, existsNow } from "../system/mod.ts";
+import { existsNow } from "../system/mod.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
 import { SourceFailures } from "./source_failures.ts";
 
@@ -12,8 +12,7 @@ export function recordedFailures(
   keys: readonly string[],
 ): ReadonlyMap<string, SourceFailure> {
   if (!existsNow(path)) return new Map();
-  const database = new LedgerDatabase(path, { onlyReads: true });
-  using _ = atEnd(() => database.close());
+  using database = new LedgerDatabase(path, { onlyReads: true });
   // What is recorded was redacted then.
   const failures = new SourceFailures(database, String);
   return new Map(keys.flatMap((key) => {

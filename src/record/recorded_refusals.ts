@@ -1,4 +1,4 @@
-import { atEnd, existsNow } from "../system/mod.ts";
+import { existsNow } from "../system/mod.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
 
 /** Milliseconds for which a refusal to another poll counts: only the next poll tells whether it still is. */
@@ -19,8 +19,7 @@ export interface RecordedRefusal {
  */
 export function recordedRefusals(path: string, now: Date): RecordedRefusal[] {
   if (!existsNow(path)) return [];
-  const database = new LedgerDatabase(path, { onlyReads: true });
-  using _ = atEnd(() => database.close());
+  using database = new LedgerDatabase(path, { onlyReads: true });
   const polls = database.all(
     `SELECT DISTINCT content ->> '$.repository' AS source, each.value ->> '$.stack' AS stack
      FROM runs, json_each(content, '$.targets') AS each

@@ -196,22 +196,13 @@ export class Releases extends LedgerTable {
   add(id: string, release: Release, beside: BesideRelease, now: number): void {
     const same = this.contents.equal(release);
     this.#nameAccounts(release, release.key, beside.owner);
-    this.database.run(
-      `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed_in,
-                             digests, taken)
-       VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
-               ?, ?, 'applying', ?, ?, ?, ?, ?)`,
-      id,
-      release.key,
-      release.key,
-      release.digest,
-      release.revision.id,
-      now,
-      clearFacts(release, beside),
-      same,
-      digestsOf(release),
-      this.contents.sealTaken(release),
-    );
+    const { key, digest, revision } = release;
+    const [newest] = this.history(key, 1);
+    this.database.add("releases", key, {
+      ...{ id, number: (newest?.number ?? 0) + 1, digest, revision: revision.id },
+      ...{ status: "applying", created_at: now, facts: clearFacts(release, beside) },
+      ...{ sealed_in: same, digests: digestsOf(release), taken: this.contents.sealTaken(release) },
+    });
     this.contents.add(id, release, same);
   }
 

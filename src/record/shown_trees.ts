@@ -26,8 +26,7 @@ export class ShownTrees extends LedgerTable {
     const [last] = this.database.rowsOf("shown_trees", key, "ORDER BY id DESC LIMIT 1");
     if (last?.["tree"] === tree && last["done_at"] !== null) return () => {};
     const id = this.database.transaction(() => {
-      const sql = `INSERT INTO shown_trees (context, name, tree, began_at) VALUES (?, ?, ?, ?)`;
-      this.database.run(sql, key, tree, now());
+      this.database.add("shown_trees", key, { tree, began_at: now() });
       const [row] = this.database.all(`SELECT last_insert_rowid() AS id`);
       this.database.keepNewest("shown_trees", key, MOST_SHOWN);
       return Number(row?.["id"]);
