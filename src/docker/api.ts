@@ -72,14 +72,10 @@ export class EngineApi {
    * Throws `engine_refused` for any other status, and what {@link Transport.request} and
    * {@link EngineApi.version} throw.
    */
-  call(request: ApiRequest, signal: AbortSignal): Promise<TransportResponse> {
-    return this.#call(request, false, signal);
-  }
-
-  async #call(
+  async call(
     request: ApiRequest,
-    isWhole: boolean,
     signal: AbortSignal,
+    isWhole = false,
   ): Promise<TransportResponse> {
     const { apiVersion } = await this.version(signal);
     const message = { ...toTransport(request, `/v${apiVersion}`), isWhole };
@@ -95,7 +91,7 @@ export class EngineApi {
   async json(request: ApiRequest, signal: AbortSignal): Promise<Json | undefined> {
     return await this.turns.read(request, signal, async (within, turn) => {
       const isWhole = !waits(request);
-      const response = await this.#call(request, isWhole, within);
+      const response = await this.call(request, within, isWhole);
       if (!isDone(response.status)) return void response.discard();
       const mostBytes = !isWhole ? MOST_AWAITED : request.isBeside === true ? MOST_SAID : Infinity;
       const how = { ...turn, mostBytes };
@@ -113,7 +109,7 @@ export class EngineApi {
     signal: AbortSignal,
   ): Promise<T[]> {
     return await this.turns.read(request, signal, async (within, turn) => {
-      const response = await this.#call(request, true, within);
+      const response = await this.call(request, within, true);
       if (!isDone(response.status)) {
         response.discard();
         return [];
@@ -145,7 +141,7 @@ export class EngineApi {
   /** As {@link EngineApi.call}, ignoring the answer. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<void> {
     return await this.turns.inTime(request, signal, async (within, apart) => {
-      const response = await this.#call(request, !waits(request), within);
+      const response = await this.call(request, within, !waits(request));
       let length = 0;
       for await (const chunk of unhurried(response, this.clock, within, apart)) {
         length += chunk.length;
