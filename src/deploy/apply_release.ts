@@ -23,7 +23,7 @@ import { changedNames, keptDependents, type KeptServices } from "./kept_services
 import { replaceLost } from "./lost_networks.ts";
 import { remadeBy, removeNetworks, withNewNetworks } from "./new_networks.ts";
 import type { Rollout, RolloutParts } from "./rollout_words.ts";
-import { imagesToPoint, notBuilt, pointTags } from "./point_tags.ts";
+import { imagesFetched, imagesToPoint, pointTags } from "./point_tags.ts";
 import { readiness, withAutostart } from "./readiness.ts";
 import type { ComposeStarts, FailedUpdate } from "./backend.ts";
 import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
@@ -265,7 +265,7 @@ async function imagesToMake(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const known: Record<string, string> = { ...images };
-  for (const { name } of notBuilt(release)) {
+  for (const { name } of imagesFetched(release)) {
     const id = own(images, name);
     if (id !== undefined && await engine.imageId(id, signal) === undefined) delete known[name];
   }

@@ -1,6 +1,13 @@
 import type { Engine } from "../docker/engine.ts";
 import { buildersOf } from "../compose/mod.ts";
-import { type Imaged, imagesBeside, imagesOf, own, type Release } from "../model/mod.ts";
+import {
+  type Imaged,
+  imagesBeside,
+  imagesOf,
+  type NamedImage,
+  own,
+  type Release,
+} from "../model/mod.ts";
 
 /**
  * Points the tags in services' definitions at the images that the services ran: a pull or build may
@@ -34,21 +41,22 @@ export async function imagesToPoint(
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
   const pointed = { ...images };
-  for (const { name, image } of notBuilt({ model, services })) {
+  for (const { name, image } of imagesFetched({ model, services })) {
     if (own(images, name) === undefined) continue;
     if (await engine.imageId(image, signal) !== undefined) delete pointed[name];
   }
   return pointed;
 }
 
-/** The images of a release's services that none of them builds. */
-export function notBuilt(
+/** The images of services, their own and those beside it, that registries have: the release builds none. */
+export function imagesFetched(
   { model, services }: Pick<Release, "model" | "services">,
-): { readonly name: string; readonly image: string }[] {
+): NamedImage[] {
   const builders = buildersOf(model);
   return services.flatMap((service) =>
     imagesOf(service).filter(({ name, image }) =>
-      !(name === service.name && service.builds) && builders(service.name, image).length === 0
+      image !== "" && !(name === service.name && service.builds) &&
+      builders(service.name, image).length === 0
     )
   );
 }

@@ -1,4 +1,4 @@
-import { buildersOf, pullsAlways, pullsNever } from "../compose/mod.ts";
+import { pullsAlways, pullsNever } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import type { PresentImages } from "./short_list.ts";
 import type { Target } from "./target.ts";
@@ -22,20 +22,6 @@ interface Earlier {
   readonly running: ImageIds;
   /** Those that the deployed release ran, where it is the one to deploy; none otherwise. */
   readonly deployed?: ImageIds;
-}
-
-/** The images of services, their own and those beside it, that registries have: the release builds none. */
-export function imagesFetched(
-  model: Release["model"],
-  services: Release["services"],
-): NamedImage[] {
-  const builders = buildersOf(model);
-  return services.flatMap((service) =>
-    imagesOf(service).filter(({ name, image }) =>
-      image !== "" && !(name === service.name && service.builds) &&
-      builders(service.name, image).length === 0
-    )
-  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
   type ComposeCall,
   imagesByService,
+  imagesFetched,
   imagesPresent,
   removeUnusedImages,
   requireExternals,
@@ -33,7 +34,6 @@ import type { WantedImages } from "./wanted_images.ts";
 import {
   earlierImages,
   type ImageIds,
-  imagesFetched,
   isPulledAgain,
   knownImages,
   withoutNames,
@@ -211,7 +211,7 @@ async function fetchImages(
   requirePullable(release, pulls);
   await images.pull(wanted(target, prepared, pulls), signal);
   await pullSideImages(parts, release, wanted(target, prepared, needed), signal);
-  const fetched = imagesFetched(release.model, needed);
+  const fetched = imagesFetched({ model: release.model, services: needed });
   const ids = await knownImages(engine, fetched, { known: stay, present }, signal);
   noteAhead(parts, target, Object.values(ids));
   await images.keep(Object.values(ids), signal);

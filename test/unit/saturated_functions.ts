@@ -21,7 +21,6 @@ import { groupChanges } from "../../src/deploy/step_groups.ts";
 import { findUpdates } from "../../src/deploy/update/update_orders.ts";
 import { readiness } from "../../src/deploy/readiness.ts";
 import { imagesByService } from "../../src/deploy/rollout.ts";
-import { notBuilt } from "../../src/deploy/point_tags.ts";
 import { startAgain } from "../../src/deploy/put_back.ts";
 import { watchPeriod } from "../../src/deploy/update/update_config.ts";
 import { failureOf } from "../../src/deploy/compose/compose_failure.ts";
@@ -39,7 +38,8 @@ import {
   notMappedResource,
 } from "../../src/deploy/engine/mapped_keys.ts";
 import { buildsFor, imagesBuilt, stayingFor } from "../../src/prepare/builds_for.ts";
-import { earlierImages, imagesFetched } from "../../src/prepare/known_images.ts";
+import { imagesFetched } from "../../src/deploy/point_tags.ts";
+import { earlierImages } from "../../src/prepare/known_images.ts";
 import { withoutBuilt } from "../../src/prepare/side_images.ts";
 import { secretPlaces } from "../../src/prepare/secret_places.ts";
 import { plainResourcesOf, withPlainDollars } from "../../src/deploy/engine/plain_dollars.ts";
@@ -263,7 +263,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     return release.services.map(({ name, image }) => builders(name, image));
   },
   imagesBuilt: ({ model, release: { services } }) => imagesBuilt({ model, services }),
-  imagesFetched: ({ model, release: { services } }) => imagesFetched(model, services),
+  imagesFetched: ({ model, release }) => imagesFetched({ model, services: release.services }),
   earlierImages: ({ release: { services } }) =>
     earlierImages({ services: [] }, services, { running: {} }),
   stayingFor: ({ model, release: { services } }) => {
@@ -275,7 +275,6 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     const there = { isMissing: () => true, staying: needed, ran: {} };
     return buildsFor(needed, planOf(services), there);
   },
-  notBuilt: ({ model, release }) => notBuilt({ model, services: release.services }),
   withoutBuilt: ({ model, release }) => withoutBuilt(model, release.services),
   dockerfileOf: forServices(({ build }) =>
     compose.dockerfileNames(compose.dockerfileOf(build) ?? "")

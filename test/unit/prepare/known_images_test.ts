@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { earlierImages, imagesFetched, knownImages } from "../../../src/prepare/known_images.ts";
+import { imagesFetched } from "../../../src/deploy/mod.ts";
+import { earlierImages, knownImages } from "../../../src/prepare/known_images.ts";
 import type { ReleaseService } from "../../../src/model/mod.ts";
 
 const service = (name: string, more: Partial<ReleaseService> = {}) =>
@@ -12,7 +13,8 @@ const app = service("app", { builds: true });
 describe("imagesFetched()", () => {
   it("are those that the release does not build, of services and beside them", () => {
     const model = { services: { web: { image: "web:1" }, app: { image: "app:1", build: {} } } };
-    assert.deepEqual(imagesFetched(model, [web, app, service("none", { image: "" })]), [
+    const services = [web, app, service("none", { image: "" })];
+    assert.deepEqual(imagesFetched({ model, services }), [
       { name: "web/tool:1", image: "tool:1" },
       { name: "web", image: "web:1" },
     ]);
