@@ -23,9 +23,10 @@ import {
   failuresOfJunit,
   toldFailures,
 } from "./lib/test_failures.ts";
-import { mayBeLoad, secondAttempt } from "./lib/second_attempt.ts";
+import { secondAttempt, worthAnother } from "./lib/second_attempt.ts";
 import { judge } from "./lib/test_verdict.ts";
 import { memoryPlace } from "./lib/memory_place.ts";
+import { killTree } from "./lib/process_tree.ts";
 import { ALL, chosenSteps, GROUPS, type Stage, testSteps } from "./lib/test_stages.ts";
 
 /** A stage that takes longer hangs; the whole run of the gate has an hour, on a slow machine half of one more. */
@@ -100,13 +101,14 @@ function inMemory(stage: Stage, directory: string | undefined): Stage {
   return { ...stage, env: { ...stage.env, TMPDIR: directory } };
 }
 
-/** The results of a step, after one more attempt at the few tests that failed in it, one after the other. */
+/** The results of a step, after one more attempt at the few tests that failed in a stage, one stage after the other. */
 async function withSecondAttempts(step: readonly Result[], added: Added): Promise<Result[]> {
+  // Who ran alone had no load beside it.
+  if (step.length === 1) return [...step];
   const failed = step.filter(({ ok }) => !ok);
-  const isAlone = step.length === 1;
-  if (isAlone || !mayBeLoad(failed.map(({ failures }) => failures))) return [...step];
+  const places = worthAnother(failed.map(({ failures }) => failures));
   const results = [...step];
-  for (const first of failed) {
+  for (const first of places.flatMap((place) => failed.slice(place, place + 1))) {
     say(`\n== ${first.stage.name}: once more, alone, what failed`);
     const again = secondAttempt(first.stage, first.failures);
     const { ok, seconds, work } = await runStage(again, true, added);
@@ -235,9 +237,12 @@ function run(
       cwd: root,
       env: { ...process.env, NO_COLOR: "1", ...env },
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: STAGE_LIMIT_MS,
-      killSignal: "SIGKILL",
     });
+    let isOver = false;
+    const limit = setTimeout(() => {
+      isOver = true;
+      killTree(child.pid ?? 0);
+    }, STAGE_LIMIT_MS);
     let output = "";
     const take = (chunk: Uint8Array) => {
       output += new TextDecoder().decode(chunk);
@@ -245,12 +250,12 @@ function run(
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);
-    child.on("error", (error) => resolve({ code: 127, output: `${output}${error.message}\n` }));
-    const began = performance.now();
-    child.on("close", (code) => {
-      const isOver = code === null && performance.now() - began >= STAGE_LIMIT_MS;
-      resolve({ code: code ?? 137, output: isOver ? `${output}\n${TOO_LONG}\n` : output });
-    });
+    const done = (code: number, more: string) => {
+      clearTimeout(limit);
+      resolve({ code, output: output + more });
+    };
+    child.on("error", (error) => done(127, `${error.message}\n`));
+    child.on("close", (code) => done(code ?? 137, isOver ? `\n${TOO_LONG}\n` : ""));
   });
 }
 

@@ -5,13 +5,24 @@ import type { Stage } from "./test_stages.ts";
 const ACCIDENTS = 3;
 
 /**
- * Whether what failed is so little that it may have been the load: a few tests in known files. `stages` has
- * the failures of each stage that failed; one that names none ended in another way.
+ * Which of the stages that failed get another attempt, by their places: those with a few failures in known
+ * files, which may have been the load, the fewest first, for as long as they are few together. `stages` has
+ * the failures of each; one that names none ended in another way, and takes nothing from the others.
  */
-export function mayBeLoad(stages: readonly (readonly Failure[])[]): boolean {
-  const failures = stages.flat();
-  return stages.every(({ length }) => length > 0) && failures.length <= ACCIDENTS &&
-    failures.every(({ file }) => file !== undefined);
+export function worthAnother(stages: readonly (readonly Failure[])[]): number[] {
+  const named = stages.flatMap((failures, place) =>
+    failures.length > 0 && failures.every(({ file }) => file !== undefined)
+      ? [{ place, count: failures.length }]
+      : []
+  ).sort((a, b) => a.count - b.count);
+  const chosen: number[] = [];
+  let left = ACCIDENTS;
+  for (const { place, count } of named) {
+    left -= count;
+    if (left < 0) break;
+    chosen.push(place);
+  }
+  return chosen.sort((a, b) => a - b);
 }
 
 /**

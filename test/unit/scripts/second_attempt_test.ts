@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { mayBeLoad, secondAttempt } from "../../../scripts/lib/second_attempt.ts";
+import { secondAttempt, worthAnother } from "../../../scripts/lib/second_attempt.ts";
 import type { Failure } from "../../../scripts/lib/test_failures.ts";
 import type { Stage } from "../../../scripts/lib/test_stages.ts";
 
@@ -8,15 +8,18 @@ const failure = (file?: string): Failure => ({ name: "a test", message: "late", 
 const A = failure("./test/unit/a_test.ts");
 
 describe("a second attempt", () => {
-  const rows: [string, readonly (readonly Failure[])[], boolean][] = [
-    ["is made for one failure", [[A]], true],
-    ["is made for three in two stages", [[A, A], [A]], true],
-    ["is not made for four", [[A, A], [A, A]], false],
-    ["is not made where a stage ended without naming a test", [[A], []], false],
-    ["is not made where the file is not known", [[failure()]], false],
+  const rows: [string, readonly (readonly Failure[])[], readonly number[]][] = [
+    ["is made for one failure", [[A]], [0]],
+    ["is made for three in two stages", [[A, A], [A]], [0, 1]],
+    ["is made for three and no more", [[A, A], [A], [A]], [1, 2]],
+    ["is not made for four", [[A, A, A, A]], []],
+    ["is made for few failures beside a stage with many", [[A, A, A, A], [A]], [1]],
+    ["is made beside a stage that ended without naming a test", [[], [A]], [1]],
+    ["is made beside a stage whose file is not known", [[A], [failure()]], [0]],
+    ["is not made where only one of two files is known", [[A, failure()]], []],
   ];
-  for (const [title, stages, made] of rows) {
-    it(title, () => assert.equal(mayBeLoad(stages), made));
+  for (const [title, stages, places] of rows) {
+    it(title, () => assert.deepEqual(worthAnother(stages), places));
   }
 
   it("runs only the files in which tests failed, in the same way", () => {
