@@ -81,10 +81,10 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       plain("ok", "types", ["deno", "task", "check"]),
     ],
     [plain("e2e", "build the executable", ["./scripts/build"])],
-    // End to end and the swarm wait for containers most of the time, and unit tests only work: these take
-    // what the others leave.
+    // End to end and the swarm wait for containers most of the time, and what needs no engine only works:
+    // that takes what the others leave.
     [
-      // Fifty updates wait for health for as long as everything else here takes.
+      // Fifteen updates wait for health for as long as everything else here takes.
       {
         ...denoTests("e2e", "updates start-first under load", [UNDER_LOAD]),
         sample: { START_FIRST_UPDATES: "3" },
@@ -108,18 +108,19 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         env: { SWARM_TESTS: "1", SWARM_NODES: "3" },
         repeats: true,
       },
+      ...contractsWithoutEngine(root).map(inTheBackground),
     ],
     // What waits for an engine or a client, the longest first, and then walks for as long as there is time.
     [
-      walk("real", 250, 5001),
-      ...contracts(root),
+      walk("real", 60, 5001),
+      ...contracts(),
       // Not beside updates under load, which an engine that waits for its disk would hold up.
       {
         ...denoTests("e2e", "the image and the systemd unit", WITH_DEBIAN),
         repeats: true,
         maySkip: true,
       },
-      { ...walk("real", 250, 6001), isExtra: true },
+      { ...walk("real", 440, 6001), isExtra: true },
       ...OTHER_ENGINES.map((version) => onEngine(root, version)),
       withContainerdImages(root),
       ...withOtherCompose(root),
@@ -130,27 +131,19 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         sample: { FLOW_ENGINES: "fake", SWEEP: "sample", WALK_STEPS: "30" },
         inMemory: true,
       })),
-      ...walks(2001, 10),
-      ...walks(3001, 24).map((stage) => ({ ...stage, isExtra: true })),
+      ...walks(2001, 3),
+      ...walks(2004, 31).map((stage) => ({ ...stage, isExtra: true })),
     ],
   ];
 }
 
-/** All contracts, those that the runtimes could differ in also on Bun, and more of two of them. */
-function contracts(root: string): Stage[] {
+/** All contracts, and more of one of them. */
+function contracts(): Stage[] {
   return [
     {
       ...denoTests("contract", "contracts", ["test/contract"], ["--parallel"]),
       sample: { MALFORMED_MESSAGES: "150" },
     },
-    // Its servers mostly wait for slow clients.
-    {
-      group: "contract",
-      name: "contracts of HTTP on Bun",
-      runner: "bun",
-      argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root)],
-    },
-    { ...guardCases(), repeats: true },
     {
       ...denoTests("contract", "500 services as compose makes them", [
         "test/contract/containers_as_compose_test.ts",
@@ -158,6 +151,27 @@ function contracts(root: string): Stage[] {
       env: { DIFFERENTIAL_SERVICES: "500" },
       repeats: true,
     },
+  ];
+}
+
+/** Contracts that the runtimes could differ in once more on Bun, and more of two that ask no engine. */
+function contractsWithoutEngine(root: string): Stage[] {
+  return [
+    // Its servers mostly wait for slow clients.
+    {
+      group: "contract",
+      name: "contracts of HTTP on Bun",
+      runner: "bun",
+      argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root, OF_SOCKETS)],
+    },
+    {
+      group: "contract",
+      name: "contracts of answers over HTTP on Bun",
+      runner: "bun",
+      argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root, OF_ANSWERS)],
+      repeats: true,
+    },
+    { ...guardCases(), repeats: true },
     {
       ...denoTests("contract", "5,000 malformed messages to the tool server", [
         "test/contract/mcp_test.ts",
@@ -178,13 +192,14 @@ function guardCases(count = 500, firstSeed = 1001): Stage {
 /**
  * All unit tests, and those that calculate for long. Of what asks files, sockets or programs, where the
  * runtimes differ, Bun has the tests of the rooms that do so themselves, and with `all` those of the rooms
- * that ask them for it. What only calculates is on Bun as well where units are named (`all unit`). Sweeps are
- * whole on one runtime only.
+ * above that do, too. What lets only a fake ask, whose own room is tried there, and what only calculates
+ * is on Bun as well where units are named (`all unit`). Sweeps are whole on one runtime only.
  */
 function unitTests(root: string): Stage[] {
   const files = testsBelow(root, "test/unit");
-  const asking = files.filter((file) => asksTheSystem(join(root, file)) || HOSTILE.test(file));
-  const calculations = files.filter((file) => !asking.includes(file));
+  const own = files.filter((file) => differs(file) && (asks(root, file) || asksByFake(root, file)));
+  const above = files.filter((file) => !differs(file) && asks(root, file));
+  const others = files.filter((file) => !own.includes(file) && !above.includes(file));
   // What measures does so with nobody else in its isolate; half of the time of the others is compiling.
   const [alone, together] = [true, false].map((measures) =>
     files.filter((file) => isMeasuring(join(root, file)) === measures)
@@ -198,26 +213,20 @@ function unitTests(root: string): Stage[] {
     },
     onBun(
       "unit tests on Bun of what asks files, sockets or programs, and hostile texts",
-      asking.filter(differs),
+      own,
     ),
-    {
-      ...onBun(
-        "unit tests on Bun of what lets others ask files, sockets or programs",
-        asking.filter((file) => !differs(file)),
-      ),
-      repeats: true,
-    },
+    { ...onBun("unit tests on Bun of the rooms above that ask, too", above), repeats: true },
     // Five minutes: the others on Bun, and the executable end to end, run most of this code as well.
     {
-      ...onBun("unit tests on Bun that only calculate", calculations),
+      ...onBun("unit tests on Bun that calculate, or let a fake ask", others),
       repeats: true,
       isExtra: true,
     },
     {
-      ...denoTests("unit", "5,000 decisions about sync windows", [
+      ...denoTests("unit", "2,000 decisions about sync windows", [
         "test/unit/plan/sync_windows_oracle_test.ts",
       ]),
-      env: { SYNC_WINDOW_CASES: "5000" },
+      env: { SYNC_WINDOW_CASES: "2000" },
       repeats: true,
     },
   ];
@@ -234,9 +243,12 @@ function differs(file: string): boolean {
   return HOSTILE.test(file) || OF_ASKING_ROOMS.test(file);
 }
 
-/** Whether tests measure how long something keeps a processor. */
+/**
+ * Whether tests measure how long something keeps a processor, or what a heap has: with what hundreds of
+ * others left in it, looking takes ten times as long.
+ */
 function isMeasuring(file: string): boolean {
-  return existsSync(file) && /\/processor_time\.ts"/.test(readFileSync(file, "utf8"));
+  return says(file, /\/(?:processor_time|heap)\.ts"/);
 }
 
 function onBun(name: string, files: readonly string[]): Stage {
@@ -246,20 +258,29 @@ function onBun(name: string, files: readonly string[]): Stage {
   return { group: "unit", name, runner: "bun", argv, env, sample: { SWEEP }, inMemory: true };
 }
 
-/** Whether tests ask files, sockets or programs, or let a fake do so. */
-function asksTheSystem(file: string): boolean {
-  return existsSync(file) && THE_SYSTEM.test(readFileSync(file, "utf8"));
+/** Whether tests ask files, sockets or programs themselves. */
+function asks(root: string, file: string): boolean {
+  return HOSTILE.test(file) || says(join(root, file), THE_SYSTEM);
 }
 
 const THE_SYSTEM =
-  /"node:(?:child_process|d\w+|events|fs|http|net|os|sqlite|stream|timers|tls|worker|zlib)\w*\b|\/fakes\/\w*(?:engine|front|ledger|server|swarm)\w*\.ts"/;
+  /"node:(?:child_process|d\w+|events|fs|http|net|os|sqlite|stream|timers|tls|worker|zlib)\w*\b/;
+
+/** Whether they let a fake do so. */
+function asksByFake(root: string, file: string): boolean {
+  return says(join(root, file), /\/fakes\/\w*(?:engine|front|ledger|server|swarm)\w*\.ts"/);
+}
+
+function says(file: string, pattern: RegExp): boolean {
+  return existsSync(file) && pattern.test(readFileSync(file, "utf8"));
+}
 
 /** A stage that gives way to those beside it. */
 function inTheBackground(stage: Stage): Stage {
   return { ...stage, argv: ["nice", "-n", "5", ...stage.argv] };
 }
 
-/** A fifth of the mutated texts that readers have to survive, and of the length of hostile ones. */
+/** A third of the mutated texts that readers have to survive, and less of the length of hostile ones. */
 const FEWER_TEXTS = {
   FUZZ_TIMES: "1",
   HOSTILE_LENGTH: "200000",
@@ -295,8 +316,8 @@ function flowTests(files: readonly string[]): Stage[] {
 }
 
 /**
- * Walks of 300 steps on the fake engine, each from a seed of its own: three thousand steps in the gate, and
- * ten thousand where walks are asked for. Only the flows show that a walk which fails shrinks.
+ * Walks of 300 steps on the fake engine, each from a seed of its own: 900 steps in the gate, and ten
+ * thousand where walks are asked for. Only the flows show that a walk which fails shrinks.
  */
 function walks(firstSeed: number, count: number): Stage[] {
   return Array.from({ length: count }, (_, index) => {
@@ -391,16 +412,18 @@ function swarm(root: string, paths: readonly string[] = ["test/swarm"]): Stage {
   };
 }
 
-/** Contracts over the server's sockets, where the runtimes differ most. */
-function httpContracts(root: string): string[] {
+/** Contracts over the server's sockets whose file begins with one of some words. */
+function httpContracts(root: string, words: RegExp): string[] {
   const folder = join(root, "test/contract");
   if (!existsSync(folder)) return ["./test/contract"];
   return readdirSync(folder).filter((file) => file.endsWith("_test.ts"))
-    .filter((file) => WITH_SERVER.test(file)).map((file) => `./test/contract/${file}`).sort();
+    .filter((file) => words.test(file)).map((file) => `./test/contract/${file}`).sort();
 }
 
-const WITH_SERVER =
-  /^(server|http|mcp|webhooks|documents|documented_answers|refusals|slow_clients)_/;
+/** About the sockets themselves, where the runtimes differ most. */
+const OF_SOCKETS = /^(server|http|webhooks|slow_clients)_/;
+/** About what is answered over them, which differs least. */
+const OF_ANSWERS = /^(mcp|documents|documented_answers|refusals)_/;
 
 /** Files of test/contract whose path speaks of compose. */
 function composeContracts(root: string): string[] {

@@ -9,6 +9,7 @@ import { createRepository } from "../fakes/git_repository.ts";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
 import { IMAGE } from "../flow/world.ts";
 import { freePort } from "../fakes/free_port.ts";
+import { isSample } from "../fakes/sample.ts";
 import { DENO_PROGRAM, executables, ServiceProcess } from "./service_process.ts";
 
 /** Values that must not turn up anywhere. */
@@ -24,7 +25,10 @@ const CANARY = {
 /** The one file of the repository that has a canary in it. */
 const ENV_FILE = "app.env";
 
-for (const program of [DENO_PROGRAM, ...executables()]) {
+/** A sample has the executable alone, where there is one: it is what people run. */
+const SOURCES = isSample && executables().length > 0 ? [] : [DENO_PROGRAM];
+
+for (const program of [...SOURCES, ...executables()]) {
   describe(`secrets with ${program.title}`, () => {
     it("are in no log line, no answer and no file, after successes and failures", async () => {
       const directory = await mkdtemp(join(tmpdir(), "stackwright-secrets-"));

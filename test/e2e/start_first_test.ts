@@ -9,7 +9,7 @@ import { commit, docker, pollTo, reasons } from "../flow/steps.ts";
 import { createWorld, engines, type World } from "../flow/world.ts";
 
 /** How often the service is updated; `START_FIRST_UPDATES` says another number. */
-const UPDATES = Number(process.env["START_FIRST_UPDATES"] ?? 50);
+const UPDATES = Number(process.env["START_FIRST_UPDATES"] ?? 15);
 /** Requests a second. */
 const RATE = 200;
 /** Share of requests that who asks may lose for want of time before the test says nothing. */

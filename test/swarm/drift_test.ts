@@ -11,7 +11,7 @@ import { CONTAINER, SERVICE, TASK } from "../unit/deploy/swarm/service_cases.ts"
 
 const swarm = await findSwarm();
 const never = new AbortController().signal;
-const LOOKS = process.env["STACKS"] === "sample" ? 2 : 10;
+const LOOKS = process.env["STACKS"] === "sample" ? 2 : 6;
 
 describe("drift on the real swarm", { skip: swarm.unavailable ?? false }, () => {
   it("is found in nothing that was asked for and looked at, whatever key of a service says it", async () => {

@@ -14,6 +14,6 @@ if (swarm.unavailable !== undefined) {
     "real",
     process.env["STACKS"] === "sample"
       ? { identical: 3, all: false }
-      : { identical: 50, all: true },
+      : { identical: 10, all: true },
   );
 }

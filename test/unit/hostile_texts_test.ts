@@ -60,7 +60,7 @@ const MOST_MS = 200;
  * So many characters of each: what makes one pattern or another start at every place and run on. What
  * does that takes minutes also for the fewer that the usual run has.
  */
-const LENGTH = Number(env["HOSTILE_LENGTH"] ?? 1_000_000);
+const LENGTH = Number(env["HOSTILE_LENGTH"] ?? 500_000);
 const of = (text: string) => text.repeat(Math.ceil(LENGTH / text.length)).slice(0, LENGTH);
 const rows = (row: (index: number) => string, length: number) =>
   Array.from({ length: Math.floor(LENGTH / length) }, (_, index) => row(index)).join("\n");

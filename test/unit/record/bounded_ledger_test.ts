@@ -243,77 +243,86 @@ describe("a bounded ledger", () => {
       ]);
     }));
 
-  it("keeps what waits for a window of each repository, however many names another one has", async () => {
-    const clock = createFakeClock();
-    const ledger = createMemoryLedger(clock);
-    const defer = (name: string, repository: string, reference = "") => {
-      const key = stackKey("", name);
-      const request = {
-        ...{ kind: "git", url: repository, reference: "main", target: "" } as const,
-        deployments: [],
+  itAtLength(
+    "keeps what waits for a window of each repository, however many names another one has",
+    async () => {
+      const clock = createFakeClock();
+      const ledger = createMemoryLedger(clock);
+      const defer = (name: string, repository: string, reference = "") => {
+        const key = stackKey("", name);
+        const request = {
+          ...{ kind: "git", url: repository, reference: "main", target: "" } as const,
+          deployments: [],
+        };
+        ledger.deferred.set(key, {
+          trigger: "webhook",
+          request,
+          asker: { source: repository, reference },
+        });
+        const skip = { kind: "skip", reason: "sync_window", message: "closed" } as const;
+        const about = { trigger: "webhook", origin: "automatic", revision: "main (1)" } as const;
+        const nothing = { changes: [], services: [] };
+        ledger.decisions.add(key, { ...about, ...skip, ...nothing }, clock.now());
       };
-      ledger.deferred.set(key, {
-        trigger: "webhook",
-        request,
-        asker: { source: repository, reference },
-      });
-      const skip = { kind: "skip", reason: "sync_window", message: "closed" } as const;
-      const about = { trigger: "webhook", origin: "automatic", revision: "main (1)" } as const;
-      const nothing = { changes: [], services: [] };
-      ledger.decisions.add(key, { ...about, ...skip, ...nothing }, clock.now());
-    };
-    defer("honest", "example.com/honest");
-    // A name that the other one has as well, whose decision is the latest then.
-    defer("x0", "example.com/honest");
-    for (let name = 0; name < 1300; name++) {
-      if (name % 50 === 0) await clock.advance(1);
-      defer(`x${name}`, "example.com/other", `refs/heads/${name % 2}`);
-    }
-    defer("x1299", "example.com/other", "refs/heads/0");
-    const waiting = ledger.deferred.all();
-    const left = waiting.map(({ key: { name } }) => name);
-    assert.ok(left.includes("honest") && left.includes("x1299"));
-    const honest = waiting.filter(({ asker }) => asker.source === "example.com/honest");
-    assert.deepEqual(honest.map(({ key: { name } }) => name), ["honest", "x0"]);
-    assert.ok(left.length <= MOST_GONE + 102, `${left.length}`);
-  });
+      defer("honest", "example.com/honest");
+      // A name that the other one has as well, whose decision is the latest then.
+      defer("x0", "example.com/honest");
+      for (let name = 0; name < 1300; name++) {
+        if (name % 50 === 0) await clock.advance(1);
+        defer(`x${name}`, "example.com/other", `refs/heads/${name % 2}`);
+      }
+      defer("x1299", "example.com/other", "refs/heads/0");
+      const waiting = ledger.deferred.all();
+      const left = waiting.map(({ key: { name } }) => name);
+      assert.ok(left.includes("honest") && left.includes("x1299"));
+      const honest = waiting.filter(({ asker }) => asker.source === "example.com/honest");
+      assert.deepEqual(honest.map(({ key: { name } }) => name), ["honest", "x0"]);
+      assert.ok(left.length <= MOST_GONE + 102, `${left.length}`);
+    },
+  );
 
-  it("keeps the history of each repository, however many branches another one has", async () => {
-    const clock = createFakeClock();
-    const ledger = createMemoryLedger(clock);
-    const gone = (name: string, source: string, reference: string) => {
-      const key = stackKey("", name);
-      ledger.owners.settle(key, { source, reference });
-      ledger.destroyed(ledger.beginDestroy(key, {}), "destroyed", { keepsOwner: true });
-      const skip = { kind: "skip", message: "destroyed", changes: [], services: [] } as const;
+  itAtLength(
+    "keeps the history of each repository, however many branches another one has",
+    async () => {
+      const clock = createFakeClock();
+      const ledger = createMemoryLedger(clock);
+      const gone = (name: string, source: string, reference: string) => {
+        const key = stackKey("", name);
+        ledger.owners.settle(key, { source, reference });
+        ledger.destroyed(ledger.beginDestroy(key, {}), "destroyed", { keepsOwner: true });
+        const skip = { kind: "skip", message: "destroyed", changes: [], services: [] } as const;
+        const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
+        ledger.decisions.add(key, { ...about, ...skip }, clock.now());
+      };
+      for (const name of ["a", "b"]) gone(name, "example.com/honest", "refs/heads/main");
+      for (let name = 0; name < MOST_GONE + 100; name++) {
+        if (name % 50 === 0) await clock.advance(1);
+        gone(`x${name}`, "example.com/other", `refs/heads/x${name}`);
+      }
+      const known = ledger.decisions.latest().map(({ key }) => key.name);
+      assert.deepEqual(["a", "b", "x0"].map((name) => known.includes(name)), [true, true, false]);
+    },
+  );
+
+  itAtLength(
+    "keeps the history of a destroyed stack, however many names were never deployed",
+    async () => {
+      const clock = createFakeClock();
+      const ledger = createMemoryLedger(clock);
+      deploy(ledger, releaseOf(WEB, "a"));
+      ledger.owners.settle(WEB, { source: "h.example/o/r", reference: "refs/heads/main" });
+      // Nothing is left of it: its owner is forgotten.
+      ledger.destroyed(ledger.beginDestroy(WEB, {}), "destroyed");
+      const skip = { kind: "skip", message: "paused", changes: [], services: [] } as const;
       const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
-      ledger.decisions.add(key, { ...about, ...skip }, clock.now());
-    };
-    for (const name of ["a", "b"]) gone(name, "example.com/honest", "refs/heads/main");
-    for (let name = 0; name < MOST_GONE + 100; name++) {
-      if (name % 50 === 0) await clock.advance(1);
-      gone(`x${name}`, "example.com/other", `refs/heads/x${name}`);
-    }
-    const known = ledger.decisions.latest().map(({ key }) => key.name);
-    assert.deepEqual(["a", "b", "x0"].map((name) => known.includes(name)), [true, true, false]);
-  });
-
-  it("keeps the history of a destroyed stack, however many names were never deployed", async () => {
-    const clock = createFakeClock();
-    const ledger = createMemoryLedger(clock);
-    deploy(ledger, releaseOf(WEB, "a"));
-    ledger.owners.settle(WEB, { source: "h.example/o/r", reference: "refs/heads/main" });
-    // Nothing is left of it: its owner is forgotten.
-    ledger.destroyed(ledger.beginDestroy(WEB, {}), "destroyed");
-    const skip = { kind: "skip", message: "paused", changes: [], services: [] } as const;
-    const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
-    for (let name = 0; name < MOST_GONE + 300; name++) {
-      if (name % 50 === 0) await clock.advance(1);
-      ledger.decisions.add(stackKey("", `x${name}`), { ...about, ...skip }, clock.now());
-    }
-    const known = ledger.decisions.latest().map(({ key }) => key.name);
-    assert.deepEqual([numbers(ledger), known.includes("x0")], [[1], false]);
-  });
+      for (let name = 0; name < MOST_GONE + 300; name++) {
+        if (name % 50 === 0) await clock.advance(1);
+        ledger.decisions.add(stackKey("", `x${name}`), { ...about, ...skip }, clock.now());
+      }
+      const known = ledger.decisions.latest().map(({ key }) => key.name);
+      assert.deepEqual([numbers(ledger), known.includes("x0")], [[1], false]);
+    },
+  );
 });
 
 describe("a bounded ledger, at length", () => {

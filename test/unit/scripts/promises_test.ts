@@ -13,7 +13,7 @@ const PROMISES: Readonly<Record<string, readonly string[]>> = {
   "Write outside of its own directories": ["flow/brought_links", "unit/deploy/stack_files"],
   "Take over another repository's stack": [
     ...["flow/ended_by_hand_over", "flow/former_owner", "flow/left_things", "flow/ownership"],
-    ...["flow/one_engine_twice", "flow/other_repository", "flow/separate_authors"],
+    ...["flow/other_repository", "flow/separate_authors"],
   ],
   "Have Stackwright replace or remove itself": ["flow/own_project", "e2e/own_container"],
   "Read Stackwright's copies of other repositories": [
