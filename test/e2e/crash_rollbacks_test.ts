@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
-import { isSample } from "../fakes/sample.ts";
+import { isSample, itAtLength } from "../fakes/sample.ts";
 import { engines } from "../flow/world.ts";
 import { createSite, idOf, MOST_MUTATIONS, type Site } from "./crash_site.ts";
 import { SWEPT_PROGRAM } from "./service_process.ts";
@@ -30,17 +30,21 @@ for (const kind of KINDS) {
       }
     });
 
-    it("after any change of a rollback by command has the release that was asked for, pinned", async () => {
-      const site = await createSite(SWEPT_PROGRAM, kind);
-      try {
-        await site.commit("first");
-        await site.settle();
-        const total = await killRollbackCommands(site);
-        assert.ok(total >= 3, `a rollback makes ${total} changes`);
-      } finally {
-        await site.close();
-      }
-    });
+    // A sample has it with failing calls (test/flow/call_failures_test.ts).
+    itAtLength(
+      "after any change of a rollback by command has the release that was asked for, pinned",
+      async () => {
+        const site = await createSite(SWEPT_PROGRAM, kind);
+        try {
+          await site.commit("first");
+          await site.settle();
+          const total = await killRollbackCommands(site);
+          assert.ok(total >= 3, `a rollback makes ${total} changes`);
+        } finally {
+          await site.close();
+        }
+      },
+    );
 
     if (UPDATE_ONLY) return;
     it("after any change of a rename that fails has the old name's container, and it runs", async () => {

@@ -21,8 +21,6 @@ import { type Program, ServiceProcess } from "./service_process.ts";
 const KEY = "crash-test-key-4711";
 const PROJECT = "com.docker.compose.project";
 const never = new AbortController().signal;
-/** Turns of waiting, of 50 ms, after which a service is asked that has said nothing new. */
-const TURNS_UNHEARD = 20;
 
 /** Calls of a rollout are about ten; far more of them would be a bug. */
 export const MOST_MUTATIONS = 40;
@@ -282,12 +280,7 @@ export class Site {
 
   /** Waits for the end of the first run of the service. */
   async #runEnded(service: ServiceProcess): Promise<void> {
-    let [heard, turns] = [0, 0];
     await service.until(async () => {
-      // A run's end is in the log, and each question keeps the service from its work: it is asked when it
-      // has said something, and once a second.
-      if (service.stderr.length === heard && ++turns % TURNS_UNHEARD !== 0) return false;
-      heard = service.stderr.length;
       try {
         const answer = await fetch(`http://127.0.0.1:${this.#port}/v1/api/runs`, {
           headers: { "x-api-key": KEY },

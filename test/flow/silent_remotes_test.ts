@@ -8,6 +8,7 @@ import { createSilentServer } from "../fakes/silent_server.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { inWorld, label, pollTo } from "./steps.ts";
 import { until } from "./until.ts";
+import { createWorld } from "./world.ts";
 
 describe("a repository that names a dozen remotes that say nothing", () => {
   it("keeps no other one waiting", async () => {
@@ -18,7 +19,9 @@ describe("a repository that names a dozen remotes that say nothing", () => {
       await other.commit({
         "compose.yaml": composeFile({ web: service({ labels: { number: "1" } }) }),
       });
-      await inWorld("fake", async (world) => {
+      // Not so fast that they are given up before the other one is deployed.
+      const world = await createWorld({ engine: "fake", speed: 5 });
+      try {
         await other.commit({ ".stackwright.yaml": `name: ${world.stack}\n` });
         const deployments = Array.from({ length: 12 }, (_, at) => ({
           name: `${world.stack}-${at}`,
@@ -31,7 +34,9 @@ describe("a repository that names a dozen remotes that say nothing", () => {
         await pollTo(world, "succeeded", { url: other.url });
         assert.equal(await label(world, "web", "number"), "1");
         assert.equal(silent.open.size, 8, "all of them are still waited for");
-      });
+      } finally {
+        await world.close();
+      }
     } finally {
       silent.close();
       await rm(directory, { recursive: true, force: true });
