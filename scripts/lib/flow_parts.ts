@@ -80,6 +80,7 @@ export const CORNERS: ReadonlySet<string> = new Set([
   "fields",
   "followers",
   "force_recreate",
+  "former_owner",
   "git_depth",
   "giving_way",
   "hand_over",

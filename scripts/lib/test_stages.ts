@@ -142,7 +142,7 @@ function contracts(): Stage[] {
   return [
     {
       ...denoTests("contract", "contracts", ["test/contract"], ["--parallel"]),
-      sample: { MALFORMED_MESSAGES: "150" },
+      sample: { MALFORMED_MESSAGES: "150", SWEEP: "sample" },
     },
     {
       ...denoTests("contract", "500 services as compose makes them", [

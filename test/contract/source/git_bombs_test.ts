@@ -12,6 +12,7 @@ import { afterEach, beforeEach, describe, it } from "node:test";
 import { deflateSync } from "node:zlib";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
+import { itAtLength } from "../../fakes/sample.ts";
 
 /** Runs git in a repository's work tree, with a standard input. */
 function git(work: string, input: string, ...args: string[]): string {
@@ -91,21 +92,24 @@ describe("a commit of a few objects that means very many files", () => {
     await refused(/more than 200000 files and directories; deploy from a smaller repository$/);
   });
 
-  it("is refused for paths that are long with those of submodules around", async () => {
+  itAtLength("is refused for paths that are long with those of submodules around", async () => {
     const other = await createRepository(join(t.directory, "root/a/b"));
     const commit = await other.commit({ [`${"b/".repeat(600)}f`]: "x\n" });
     await repository.submodule(`${"a/".repeat(600)}s`, "../b/remote.git", commit);
     await refused(/holds the path "(?:a\/){50}…" of 2403 characters, the most is 2048$/);
   });
 
-  it("is refused for a submodule at such a path, before anything of it is fetched", async () => {
-    const other = await createRepository(join(t.directory, "root/a/b"));
-    const commit = await other.commit({ "file": "x\n" });
-    await other.submodule(`${"b/".repeat(600)}s`, "../../none/remote.git", commit);
-    const deep = await other.git("rev-parse", "HEAD");
-    await repository.submodule(`${"a/".repeat(600)}s`, "../b/remote.git", deep);
-    await refused(/of 2403 characters, the most is 2048$/);
-  });
+  itAtLength(
+    "is refused for a submodule at such a path, before anything of it is fetched",
+    async () => {
+      const other = await createRepository(join(t.directory, "root/a/b"));
+      const commit = await other.commit({ "file": "x\n" });
+      await other.submodule(`${"b/".repeat(600)}s`, "../../none/remote.git", commit);
+      const deep = await other.git("rev-parse", "HEAD");
+      await repository.submodule(`${"a/".repeat(600)}s`, "../b/remote.git", deep);
+      await refused(/of 2403 characters, the most is 2048$/);
+    },
+  );
 
   it("is refused for paths that have many characters together", async () => {
     const other = await createRepository(join(t.directory, "root/a/b"));
@@ -297,7 +301,7 @@ describe("an object for which git has not enough memory", () => {
 });
 
 describe("a small file that git makes out of a large one", () => {
-  it("is read, and the large one stays in no memory", {
+  itAtLength("is read, and the large one stays in no memory", {
     skip: !existsSync("/proc/self/statm"),
   }, async () => {
     const t = await createTestSource();
@@ -334,7 +338,7 @@ describe("a small file that git makes out of a large one", () => {
 });
 
 describe("a search for a commit among references of any depth", () => {
-  it("writes one small file for each commit that they lead to", async () => {
+  itAtLength("writes one small file for each commit that they lead to", async () => {
     const t = await createTestSource();
     const repository = await createRepository(join(t.directory, "many"));
     const commit = await repository.commit({ "file": "x\n" });

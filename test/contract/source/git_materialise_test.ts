@@ -12,8 +12,10 @@ import {
   type FakeRepository,
 } from "../../fakes/git_repository.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
+import { sampleOf } from "../../fakes/sample.ts";
 
-for (const mostFilesWithoutGit of [0, 64]) {
+// A sample has one of the two ways to what changed; the gate has each.
+for (const mostFilesWithoutGit of sampleOf([64, 0], 2)) {
   describe(`GitSource.materialise(), ${mostFilesWithoutGit} files without git`, () => {
     let t: TestSource;
     let repository: FakeRepository;

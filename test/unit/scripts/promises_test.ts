@@ -12,7 +12,7 @@ const PROMISES: Readonly<Record<string, readonly string[]>> = {
   "Read files of Stackwright or its host": ["flow/path_safety", "e2e/confined_rendering"],
   "Write outside of its own directories": ["flow/brought_links", "unit/deploy/stack_files"],
   "Take over another repository's stack": [
-    ...["flow/ended_by_hand_over", "flow/former_owner", "flow/left_things", "flow/ownership"],
+    ...["flow/ended_by_hand_over", "flow/left_things", "flow/ownership"],
     ...["flow/other_repository", "flow/separate_authors"],
   ],
   "Have Stackwright replace or remove itself": ["flow/own_project", "e2e/own_container"],
