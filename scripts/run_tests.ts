@@ -233,15 +233,16 @@ function run(
 ): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     const [program = "", ...args] = argv;
+    const mark = crypto.randomUUID();
     const child = spawn(program, args, {
       cwd: root,
-      env: { ...process.env, NO_COLOR: "1", ...env },
+      env: { ...process.env, NO_COLOR: "1", TEST_STAGE: mark, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let isOver = false;
     const limit = setTimeout(() => {
       isOver = true;
-      killTree(child.pid ?? 0);
+      killTree(child.pid ?? 0, `TEST_STAGE=${mark}`);
     }, STAGE_LIMIT_MS);
     let output = "";
     const take = (chunk: Uint8Array) => {

@@ -10,6 +10,7 @@ const running = (id: number, parent: number, command = "program"): Running => ({
   id,
   parent,
   command,
+  isMarked: false,
 });
 
 describe("the tree of a process", () => {
@@ -20,9 +21,15 @@ describe("the tree of a process", () => {
     assert.deepEqual(treeOf(7, all), [7]);
   });
 
+  it("has what is marked, whoever is above it now, with what is below that", () => {
+    const left = { ...running(3, 1), isMarked: true };
+    assert.deepEqual(treeOf(2, [left, running(4, 3), running(5, 1)]), [2, 3, 4]);
+  });
+
   it("leaves the guard of an engine of one's own, which takes away what the killed leave", () => {
     const guard = running(3, 2, "sh scripts/lib/own_engine.sh guard 2 100 /tmp/a ");
-    assert.deepEqual(treeOf(2, [guard, running(4, 3), running(5, 2)]), [2, 5]);
+    const all = [{ ...guard, isMarked: true }, running(4, 3), running(5, 2)];
+    assert.deepEqual(treeOf(2, all), [2, 5]);
   });
 });
 
@@ -30,15 +37,21 @@ const skip = process.platform === "linux" ? false : "processes are told by Linux
 
 describe("a killed tree", { skip }, () => {
   it("leaves nothing that goes on, in sessions of its own neither, and whoever holds its output", async () => {
-    const script = "setsid sh -c 'sleep 1000 & echo $! $$; wait' & echo $!; wait";
-    const root = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
+    // The second one is left by the shell that starts it.
+    const script = "setsid sh -c 'sleep 1000 & echo $! $$; wait' & " +
+      "sh -c 'setsid sleep 1000 & echo $!'; wait";
+    const mark = crypto.randomUUID();
+    const root = spawn("sh", ["-c", script], {
+      env: { ...process.env, TEST_TREE: mark },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let said = "";
     for await (const chunk of root.stdout.iterator({ destroyOnReturn: false })) {
       said += new TextDecoder().decode(chunk as Uint8Array);
       if (said.trim().split(/\s+/).length === 3) break;
     }
     const ended = once(root, "close");
-    killTree(root.pid ?? 0);
+    killTree(root.pid ?? 0, `TEST_TREE=${mark}`);
     // The last one that had its output has ended, too.
     root.stdout.resume();
     await ended;
