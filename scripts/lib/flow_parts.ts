@@ -44,7 +44,7 @@ const USUAL_COST = 5;
 
 /**
  * Flows that only `all` runs, without `_test.ts`: each follows one corner of what another flow shows on
- * its main way, or what units show of the same decision. None is the only one about a promise of
+ * its main way, or what units show of the same decision, or is long. None is the only one about a promise of
  * docs/security.md.
  */
 export const CORNERS: ReadonlySet<string> = new Set([
@@ -53,6 +53,7 @@ export const CORNERS: ReadonlySet<string> = new Set([
   "anonymous_volume",
   "another_data_dir",
   "asked_once",
+  "bad_input",
   "behaviour_labels",
   "build_caches",
   "canary_broken_files",
@@ -63,6 +64,7 @@ export const CORNERS: ReadonlySet<string> = new Set([
   "commands_are_runs",
   "compose_by_hand",
   "configuration_base_dir",
+  "contexts",
   "crash_loop",
   "cut_off",
   "cut_output",
@@ -110,7 +112,9 @@ export const CORNERS: ReadonlySet<string> = new Set([
   "plan_is_apply",
   "poll_rounds",
   "prepare_then_touch",
+  "random_walk",
   "reconciled_stacks",
+  "reconciliation",
   "reconciliation_by_hand_over",
   "reconciliation_events",
   "recreate_ignore",
@@ -122,6 +126,7 @@ export const CORNERS: ReadonlySet<string> = new Set([
   "retry",
   "rewritten_peers",
   "running_jobs",
+  "runs",
   "same_files",
   "secrets_after_restart",
   "several_deployments",
