@@ -128,7 +128,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       ...[...flowTests(flows(root, false)), ...cornerFlows(root)].map((stage) => ({
         ...stage,
         env: { WALK_STEPS: "60" },
-        sample: { FLOW_ENGINES: "fake", SWEEP: "sample", WALK_STEPS: "30" },
+        sample: { FLOW_ENGINES: "fake", SWEEP: "sample" },
         inMemory: true,
       })),
       ...walks(2001, 3),
