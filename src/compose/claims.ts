@@ -51,9 +51,13 @@ function addressesOf(model: ComposeModel, service: JsonObject): string[] {
     if (!isObject(endpoint)) return [];
     const network = resourceName(model, "networks", key);
     const addresses = [textAt(endpoint, "ipv4_address"), textAt(endpoint, "ipv6_address")];
-    return addresses.filter((each) => each !== "")
-      .map((each) => `${network} ${spelledOnce(each) ?? each}`);
+    return addresses.filter((each) => each !== "").map((each) => addressAt(network, each));
   });
+}
+
+/** The form in which fixed addresses are compared, with the network's name. */
+export function addressAt(network: string, address: string): string {
+  return `${network} ${spelledOnce(address) ?? address}`;
 }
 
 function writtenBy(model: ComposeModel, service: JsonObject): string[] {

@@ -1,5 +1,5 @@
 import type { ObservedContainer, Release, ReleaseService } from "../model/mod.ts";
-import { claimsOf } from "./claims.ts";
+import { addressAt, claimsOf } from "./claims.ts";
 import { type Claims, clashingPlaces, takenPlaces } from "./clashing.ts";
 
 /** A claim of a service to something that only one stack of an engine can have, for comparing releases. */
@@ -47,9 +47,10 @@ export function* stackClaims(
 
 /** Keys of what containers have, by which others are kept from it until these are back. */
 export function claimsOfContainers(containers: readonly ObservedContainer[]): string[] {
-  return containers.flatMap(({ name, hostPorts = [] }) => [
+  return containers.flatMap(({ name, hostPorts = [], fixedAddresses = [] }) => [
     `name ${name}`,
     ...hostPorts.flatMap(clashingPlaces).map((each) => `port ${each}`),
+    ...fixedAddresses.map(({ network, address }) => `address ${addressAt(network, address)}`),
   ]);
 }
 

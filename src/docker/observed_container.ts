@@ -19,7 +19,12 @@ const OBSERVED = {
   ...short("Id", "Names", "State", "Status", "ImageID"),
   // Images may expose any number of ports that are not published.
   Ports: members(short("IP", "PublicPort", "Type"), "PublicPort"),
-  NetworkSettings: members({ Networks: anyMembers(members(short("NetworkID"))) }),
+  NetworkSettings: members({
+    Networks: anyMembers(members({
+      ...short("NetworkID"),
+      IPAMConfig: members(short("IPv4Address", "IPv6Address")),
+    })),
+  }),
 } as const;
 
 /**
@@ -110,12 +115,20 @@ export function observedContainer(
 /** The networks of a container; one that was never started has no ids of networks yet. */
 export function networksOf(
   answer: JsonRecord,
-): Required<Pick<ObservedContainer, "networkIds" | "networkNames">> {
+):
+  & Required<Pick<ObservedContainer, "networkIds" | "networkNames">>
+  & Pick<ObservedContainer, "fixedAddresses"> {
   const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
   const ids = Object.values(networks).map((each) => asAnyName(asRecord(each)["NetworkID"]));
+  const fixedAddresses = Object.entries(networks).flatMap(([name, each]) => {
+    const { IPv4Address, IPv6Address } = asRecord(asRecord(each)["IPAMConfig"]);
+    const fixed = [IPv4Address, IPv6Address].map(asAnyName).filter((address) => address !== "");
+    return fixed.map((address) => ({ network: asAnyName(name), address }));
+  });
   return {
     networkIds: ids.filter((id) => id !== ""),
     networkNames: Object.keys(networks).map(asAnyName).sort(),
+    ...(fixedAddresses.length > 0 ? { fixedAddresses } : {}),
   };
 }
 

@@ -45,6 +45,8 @@ export interface ObservedContainer {
   /** Ids of the networks it is configured for; a stopped container's may be gone. */
   readonly networkIds?: readonly string[];
   readonly networkNames?: readonly string[];
+  /** Addresses that somebody chose for it, running or not, with their networks' names; absent where it has none. */
+  readonly fixedAddresses?: readonly { readonly network: string; readonly address: string }[];
   /** What it mounts from the engine's host; absent in lists of everybody's, and for tasks of a swarm. */
   readonly binds?: readonly ObservedBind[];
   /** Id of the container whose network it shares; only in lists of everybody's. */

@@ -74,6 +74,7 @@ export async function carryOut(
   // Who had it first may have come while this waited, as for its images or its turn.
   await requireNotClaimed(parts, release, work, signal);
   const ranBefore = await runningServices(parts.ledger, release.key, work.observed);
+  const isFirst = parts.ledger.current(release.key) === undefined;
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore,
     there: [...new Set(work.observed.containers.map(({ service }) => service))],
@@ -84,12 +85,9 @@ export async function carryOut(
     ...(release.swarm === undefined && work.images !== undefined ? { images: work.images } : {}),
     ...(pin === undefined ? {} : { pin }),
     ...(work.again && { owner: ownerOfRelease(work.again) }),
+    ...(isFirst && { claims: claimsOfContainers(now.containers) }),
   });
   if (intent === undefined) return undefined;
-  const { releaseId = "" } = intent;
-  // What comes back if a first release fails is of no release that claims.
-  const isFirst = parts.ledger.current(release.key) === undefined;
-  if (isFirst) parts.ledger.claims.note(releaseId, claimsOfContainers(now.containers));
   // Counted as it begins: deciding again is no attempt, and one that crashes is.
   if (isRetry) parts.ledger.failures.countAttempt(release.key);
   const finish: OwnersWork<RolloutResult> = (within, ask) =>

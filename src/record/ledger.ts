@@ -34,6 +34,8 @@ interface Begun {
   readonly images?: RecordedRelease["images"];
   /** In whose name it is deployed; by default, the stack's owner's. */
   readonly owner?: StackOwner;
+  /** Keys of what no release claims, and comes back where this one fails; see {@link ReleaseClaims}. */
+  readonly claims?: readonly string[];
 }
 
 /**
@@ -281,6 +283,7 @@ export class Ledger extends LedgerIntents {
     };
     this.#takeOver(key);
     this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.now());
+    this.claims.add(releaseId, begun.claims ?? []);
     this.intents.add(intent, this.now());
     return intent;
   }

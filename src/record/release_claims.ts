@@ -31,14 +31,17 @@ export class ReleaseClaims extends LedgerTable {
 
   /** Notes claims of a release. Where they cannot be written, the next one who asks does it. */
   note(id: string, claims: Iterable<string>): void {
-    const sql = `INSERT OR IGNORE INTO release_claims (claim, release_id) VALUES (?, ?)`;
     try {
-      this.database.casually(() => {
-        for (const each of new Set(claims)) this.database.run(sql, this.#stored(each), id);
-      });
+      this.database.casually(() => this.add(id, claims));
     } catch {
       // The release is gone, the disk is full, or the ledger only read.
     }
+  }
+
+  /** Adds claims that nobody could note later; call it in a transaction. */
+  add(id: string, claims: Iterable<string>): void {
+    const sql = `INSERT OR IGNORE INTO release_claims (claim, release_id) VALUES (?, ?)`;
+    for (const each of new Set(claims)) this.database.run(sql, this.#stored(each), id);
   }
 
   /** Says that all claims of a release are noted. */

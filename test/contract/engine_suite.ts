@@ -392,6 +392,12 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
         assert.equal(now?.ipv4, ipv4);
         assert.equal(now?.aliases.includes("second"), true);
         assert.equal(now?.aliases.includes("first"), false);
+        const fixed = async () =>
+          (await engine.listContainers({ [LABEL]: label }, NO_SIGNAL))
+            .find(({ id }) => id === container)?.fixedAddresses;
+        assert.deepEqual(await fixed(), [{ network: network.Name, address: ipv4 }]);
+        await engine.stopContainer(container, 0, NO_SIGNAL);
+        assert.deepEqual(await fixed(), [{ network: network.Name, address: ipv4 }]);
       } finally {
         await engine.removeContainer(container, { force: true, volumes: true }, NO_SIGNAL);
         await engine.removeNetwork(network.Name, NO_SIGNAL);

@@ -208,7 +208,7 @@ function inspectedState(container: FakeContainer): JsonRecord {
 function endpoints(container: FakeContainer): JsonRecord {
   return Object.fromEntries(
     [...container.endpoints].map(([name, endpoint]) => [name, {
-      IPAMConfig: null,
+      IPAMConfig: endpoint.address ? { IPv4Address: endpoint.address } : null,
       Links: null,
       Aliases: endpoint.aliases,
       NetworkID: endpoint.networkId,

@@ -181,6 +181,10 @@ function containersOf(
       })),
       networkIds: [],
       networkNames: (place?.networks ?? []).map((each) => `${each}-other`),
+      fixedAddresses: (place?.networks ?? []).map((each) => ({
+        network: each,
+        address: "10.0.0.1",
+      })),
     }))
   );
 }

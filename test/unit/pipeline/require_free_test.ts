@@ -222,20 +222,25 @@ describe("requireFree()", () => {
   });
 
   it("keeps what a first release found for it, until that is good", async () => {
-    const { ledger, begin, ask } = setUp();
-    const intent = begin({ web: named("b") });
+    const { ledger, ask } = setUp();
     const was = {
       ...runningContainer("shop", "web"),
       name: "a",
       hostPorts: [{ address: "", port: 80, protocol: "tcp" }],
+      fixedAddresses: ["10.1.1.1", "fd12::11"].map((address) => ({ network: "shop_net", address })),
     };
-    ledger.claims.note(intent.releaseId ?? "", claimsOfContainers([was]));
-    for (const each of [named("a"), named("b"), port("80", "127.0.0.1")]) {
+    ledger.owners.settle(SHOP, OURS, { repository: OURS.source, isFound: false });
+    const first = releaseWith(SHOP, "first", { web: named("b") });
+    const claims = claimsOfContainers([was]);
+    const intent = ledger.beginDecided(first, ledger.mark(SHOP), { claims }) ?? assert.fail();
+    const its = [named("a"), port("80", "127.0.0.1"), at("10.1.1.1"), at6("FD12:0::11")];
+    for (const each of [...its, named("b")]) {
       await assert.rejects(ask({ web: each }), { code: "conflict" });
     }
     ledger.succeed(intent, {}, "done");
     ledger.claims.forget(intent.releaseId ?? "");
     await ask({ web: { ...named("a"), ...port("80") } });
+    await ask({ web: at("10.1.1.1") });
     await assert.rejects(ask({ web: named("b") }), { code: "conflict" });
   });
 
