@@ -41,8 +41,8 @@ export interface HostParts {
   readonly secrets: ExternalSecrets;
   /** Whether to leave images as they are, as plans do. */
   readonly looksOnly: boolean;
-  /** Notes what the engine says that it is, whenever it is asked: whose a stack is depends on that. */
-  readonly ledger: Pick<Ledger, "owners">;
+  /** Notes what the engine says that it is, whenever it is asked: whose a stack is depends on that; and pulls. */
+  readonly ledger: Pick<Ledger, "owners" | "pulls">;
 }
 
 /**
@@ -85,7 +85,8 @@ export async function createHost(
     ledger.owners.noteEngine(context, told);
     return swarmFeatures ? told : { ...told, swarm: "inactive" as const };
   });
-  const ports = { compose, commands, files, log, secrets, meter, clock };
+  const pulls = ledger.pulls.of(context);
+  const ports = { compose, commands, files, log, secrets, meter, clock, pulls };
   const asked = { engine: { ...engine, info }, programEnvironment: program, clientConfigFile };
   const data = known.dataDir ?? hostDir;
   return {

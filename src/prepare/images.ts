@@ -22,7 +22,7 @@ import {
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import { type Commands, createLimiter, type Files } from "../system/mod.ts";
 import { buildImages } from "./built_images.ts";
-import { keepImages, namingFound } from "./kept_names.ts";
+import { keepImages, nameFound, namingFound, type PullNotes } from "./kept_names.ts";
 import type { ImageIds } from "./known_images.ts";
 import type { WantedImages } from "./wanted_images.ts";
 import { type LimitedParts, withinLimit } from "./within_limit.ts";
@@ -48,6 +48,8 @@ export interface Images {
   ): Promise<void>;
   /** Keeps images whose names another build may take before containers are made of them. */
   keep(ids: readonly string[], signal: AbortSignal): Promise<void>;
+  /** Marks what a pull that was cut off has found, as {@link nameFound} does: before images are removed. */
+  nameFound(signal: AbortSignal): Promise<void>;
   /** The registry's answer about an image, requested by the engine with our credentials. */
   distribution(image: string, signal: AbortSignal): Promise<Distribution>;
   /** Credentials for the registry of an image, as `X-Registry-Auth`; empty without any. */
@@ -60,6 +62,7 @@ export const UNTOUCHED_IMAGES: Images = {
   build: () => Promise.resolve(undefined),
   point: () => Promise.resolve(),
   keep: () => Promise.resolve(),
+  nameFound: () => Promise.resolve(),
   distribution: () => Promise.resolve({ kind: "unknown", why: "" }),
   credentials: () => Promise.resolve(""),
 };
@@ -69,6 +72,7 @@ interface ImagesParts extends LimitedParts {
   readonly compose: Compose;
   readonly files: Files;
   readonly commands: Pick<Commands, "run">;
+  readonly pulls: PullNotes;
   /** Variables for credential helpers. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly secrets: Pick<ExternalSecrets, "hide">;
@@ -89,6 +93,7 @@ export function createImages(parts: ImagesParts): Images {
     },
     point: (services, images, signal) => pointTags(parts.engine, services, images, signal),
     keep: async (ids, signal) => void await keepImages(parts.engine, ids, signal),
+    nameFound: (signal) => nameFound(parts, signal),
     distribution: async (image, signal) => {
       const auth = await credentials(parts, image, signal);
       return await parts.engine.swarm.distribution(image, auth, signal);
@@ -154,7 +159,7 @@ async function pull(parts: ImagesParts, wanted: WantedImages, signal: AbortSigna
     };
     const pulls = () =>
       withinLimit(parts, { stage: "pull", doing: "pulling", wanted }, work, signal);
-    await namingFound(parts.engine, images, pulls, signal);
+    await namingFound(parts, pulls, signal);
   } catch (error) {
     if (!isStackwrightError(error, "pull_failed")) throw error;
     const hint = registryHint(error.message, images, {

@@ -31,27 +31,65 @@ export async function keepImages(
   return kept;
 }
 
+/** Notes of images that were there without a registry when a pull began, until these have names of ours. */
+export interface PullNotes {
+  /** Notes images; call what it returns when the pull has ended, in whichever way. */
+  begin(images: readonly string[]): () => void;
+  /** What is noted of pulls; `isOver` where one has ended, also with its process. */
+  all(): readonly {
+    readonly id: number;
+    readonly images: readonly string[];
+    readonly isOver: boolean;
+  }[];
+  forget(id: number): void;
+}
+
+/** Parts for naming images that a pull has found. */
+export interface NamingParts {
+  readonly engine: Pick<KeepingEngine, "listImages" | "tagImage">;
+  readonly pulls: PullNotes;
+}
+
 /**
  * Does something that pulls images, and gives those of them a name of ours that were there before without a
  * digest, as a person builds or loads them: from now on they look like pulled ones, which may be pruned.
  */
 export async function namingFound(
-  engine: KeepingEngine,
-  references: readonly string[],
-  pulls: () => Promise<void>,
+  parts: NamingParts,
+  pull: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const there = (await engine.listImages(signal)).filter(({ digests }) => digests.length === 0);
-  const theirs = new Set(there.map(({ id }) => id));
+  await nameFound(parts, signal);
+  const there = (await parts.engine.listImages(signal)).filter(({ digests }) =>
+    digests.length === 0
+  );
+  if (there.length === 0) return await pull();
+  const end = parts.pulls.begin(there.map(({ id }) => id));
   try {
-    await pulls();
+    await pull();
   } finally {
+    end();
     // Also where it failed in the end: one of several may have been pulled.
-    for (const each of theirs.size === 0 ? [] : new Set(references)) {
-      const id = await engine.imageId(each, signal);
-      if (id !== undefined && theirs.has(id)) await engine.tagImage(id, foundName(id), signal);
-    }
+    await nameFound(parts, signal);
   }
+}
+
+/**
+ * Names what pulls have found so far, also those of others and what was cut off. Call it before images are looked
+ * for which may be removed.
+ */
+export async function nameFound(
+  { engine, pulls }: NamingParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const noted = pulls.all();
+  if (noted.length === 0) return;
+  const found = new Set(noted.flatMap(({ images }) => images));
+  const now = await engine.listImages(signal);
+  for (const { id } of now.filter(({ id, digests }) => digests.length > 0 && found.has(id))) {
+    await engine.tagImage(id, foundName(id), signal);
+  }
+  for (const { id } of noted.filter(({ isOver }) => isOver)) pulls.forget(id);
 }
 
 /**

@@ -84,6 +84,9 @@ const TABLES: Readonly<Record<string, Table>> = {
     constraints: "PRIMARY KEY (claim, release_id)",
     options: ", WITHOUT ROWID",
   },
+  // What processes have to know of each other's pulls and questions.
+  noted_pulls: { columns: { id: NUMBER, context: TEXT, owner: TEXT, images: TEXT } },
+  found_commits: { columns: { name: ID, id: TEXT, asked_at: INTEGER } },
   source_failures: {
     columns: {
       ...{ key: ID, repository: TEXT, reference: TEXT, target: TEXT, message: TEXT },

@@ -8,6 +8,7 @@ import type { InstanceKey } from "./instance_key.ts";
 import { Intents } from "./intents.ts";
 import { LedgerDatabase, type OpeningOptions } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
+import { NotedPulls } from "./noted_pulls.ts";
 import { Owners } from "./owners.ts";
 import { PersonHolds } from "./person_holds.ts";
 import { Pins } from "./pins.ts";
@@ -57,6 +58,8 @@ export class LedgerTables {
   readonly deferred: DeferredDeployments;
   /** What releases claim of their engines. */
   readonly claims: ReleaseClaims;
+  /** What pulls may change for good, while they go on. */
+  readonly pulls: NotedPulls;
   /** Owners of stacks. */
   readonly owners: Owners;
   /** Stacks that configurations named or discovered. */
@@ -91,13 +94,15 @@ export class LedgerTables {
     this.holds = new PersonHolds(this.database, redact, () => parts.clock.now());
     this.deferred = new DeferredDeployments(this.database, parts.key);
     this.claims = new ReleaseClaims(this.database, parts.key);
+    const processes = parts.processes ?? ALONE;
+    this.pulls = new NotedPulls(this.database, processes);
     this.owners = new Owners(this.database);
     this.discovered = new DiscoveredStacks(this.database);
     this.runs = new RunArchive(this.database);
     this.shownTrees = new ShownTrees(this.database);
     this.sources = new SourceFailures(this.database, redact);
     this.releases = new Releases(this.database, parts.key);
-    this.intents = new Intents(this.database, parts.processes ?? ALONE);
+    this.intents = new Intents(this.database, processes);
     this.clock = parts.clock;
     this.ids = parts.ids;
     this.redact = redact;

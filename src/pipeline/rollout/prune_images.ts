@@ -29,7 +29,7 @@ export async function pruneImages(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const { ledger, host: { engine }, options } = parts;
+    const { ledger, host: { engine, images }, options } = parts;
     const now = new Set(Object.values(ledger.current(key)?.images ?? {}));
     const good = goodReleases(ledger, key, Infinity);
     const earlier = options.imageRetention === 0 ? [] : good
@@ -38,6 +38,7 @@ export async function pruneImages(
     // What was built for releases that failed is recorded nowhere; without builds there is nothing to look for.
     const lately = ledger.history(key, PAGE).flatMap((each) => ledger.services(each));
     if (former.length === 0 && !lately.some(({ builds }) => builds)) return;
+    await images.nameFound(signal);
     const present = await engine.listImages(signal);
     const ids = new Set(present.filter((each) => canComeAgain(each, key.name)).map(({ id }) => id));
     const after = await observe(engine, { key }, signal);
@@ -93,7 +94,8 @@ export async function imagesOfOthers(
   key: StackKey,
   signal: AbortSignal,
 ): Promise<NonNullable<Destroy["keptImages"]>> {
-  const { ledger, host: { engine }, options } = parts;
+  const { ledger, host: { engine, images }, options } = parts;
+  await images.nameFound(signal);
   const present = await engine.listImages(signal);
   const which = { retention: options.imageRetention, but: key };
   return orAhead(parts, key, await neededImages(ledger, present, which, signal));

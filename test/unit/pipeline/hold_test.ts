@@ -116,6 +116,7 @@ function createShop(directory: string) {
         engine,
         compose,
         commands: { run: unused },
+        pulls: { begin: () => () => {}, all: () => [], forget: () => {} },
         programEnvironment: {},
         clientConfigFile: join(directory, "none.json"),
       }),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { formatStackKey, stackKey } from "../../../src/model/mod.ts";
 import { imagesOfOthers } from "../../../src/pipeline/rollout/prune_images.ts";
+import { UNTOUCHED_IMAGES } from "../../../src/prepare/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "../record/releases.ts";
@@ -18,7 +19,7 @@ describe("imagesOfOthers()", () => {
     const imagesAhead = new Map<string, Set<string>>();
     const parts = {
       ...{ ledger, imagesAhead, options: { imageRetention: 1 } },
-      host: { engine: { listImages: () => Promise.resolve([]) } },
+      host: { engine: { listImages: () => Promise.resolve([]) }, images: UNTOUCHED_IMAGES },
     } as unknown as Parameters<typeof imagesOfOthers>[0];
     const kept = await imagesOfOthers(parts, SHOP, new AbortController().signal);
     const has = () => ["shop", "wiki", "own", "new"].filter((each) => kept.has(`sha256:${each}`));

@@ -39,6 +39,7 @@ async function withImages(
   const commands = { run, start: () => assert.fail("nothing is started") };
   const scratch = { files: systemFiles, prefix: directory };
   const images = createImages({
+    pulls: { begin: () => () => {}, all: () => [], forget: () => {} },
     engine: createMemoryEngine(),
     compose: new Compose({ commands, programEnvironment: {}, log, scratch }),
     commands,

@@ -106,7 +106,7 @@ describe("what is asked about all releases of a stack", () => {
          ALTER TABLE owners DROP COLUMN cleared; DROP TABLE former_configurations;
          DROP TABLE stopped_by_jobs; ALTER TABLE engines DROP COLUMN hostname;
          ALTER TABLE engines DROP COLUMN since; ALTER TABLE engines DROP COLUMN said; DROP TABLE release_claims;
-         PRAGMA user_version = 29`,
+         DROP TABLE noted_pulls; DROP TABLE found_commits; PRAGMA user_version = 29`,
       );
       const converted = open(path);
       const first = converted.history(WEB, 9)[1] ?? assert.fail();
