@@ -229,7 +229,7 @@ function parts(
   });
   const digest = (text: string) => made.key.digest(text);
   const source = sourceByKind({ git: made.source });
-  const newest = new NewestCommits();
+  const newest = new NewestCommits(made.ledger.found, clock);
   return {
     ...made,
     source: newest.noting(plainSource(source, sops)),

@@ -36,6 +36,7 @@ const ROWS: Readonly<Record<string, string>> = {
   restarts: "WHERE false",
   shown_trees: "WHERE false",
   noted_pulls: "WHERE false",
+  found_commits: "WHERE false",
   decisions: "WHERE id IN (SELECT max(id) FROM decisions GROUP BY context, name)",
   intents: `WHERE closed_at IS NULL OR
     rowid IN (SELECT max(rowid) FROM intents GROUP BY context, name, kind, outcome) ORDER BY rowid`,

@@ -4,6 +4,7 @@ import { DecisionLog } from "./decision_log.ts";
 import { DeferredDeployments } from "./deferred.ts";
 import { DiscoveredStacks } from "./discovered_stacks.ts";
 import { FailureMemory } from "./failure_memory.ts";
+import { FoundCommits } from "./found_commits.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { Intents } from "./intents.ts";
 import { LedgerDatabase, type OpeningOptions } from "./ledger_database.ts";
@@ -60,6 +61,8 @@ export class LedgerTables {
   readonly claims: ReleaseClaims;
   /** What pulls may change for good, while they go on. */
   readonly pulls: NotedPulls;
+  /** The commits that references were last found at. */
+  readonly found: FoundCommits;
   /** Owners of stacks. */
   readonly owners: Owners;
   /** Stacks that configurations named or discovered. */
@@ -96,6 +99,7 @@ export class LedgerTables {
     this.claims = new ReleaseClaims(this.database, parts.key);
     const processes = parts.processes ?? ALONE;
     this.pulls = new NotedPulls(this.database, processes);
+    this.found = new FoundCommits(this.database, parts.clock);
     this.owners = new Owners(this.database);
     this.discovered = new DiscoveredStacks(this.database);
     this.runs = new RunArchive(this.database);

@@ -1,21 +1,41 @@
 import { createHash } from "node:crypto";
 import type { PollRound, Revision } from "../model/mod.ts";
-import { keepLatest } from "../system/mod.ts";
+import { type Clock, keepLatest } from "../system/mod.ts";
 import type { ResolveRequest, Source } from "./source.ts";
 
 /** References of sources of which the newest commit is remembered. */
 const MOST = 10_000;
 
+/** Commits that references were last found at by this process or others, by names of {@link NewestCommits}. */
+export interface FoundCommits {
+  get(name: string): string | undefined;
+  /** Notes a commit, unless a later question was answered since. */
+  note(name: string, id: string, asked: Date): void;
+}
+
+/** A question: its place among those of this process, and its time, which other processes know. */
+interface Asked {
+  readonly order: number;
+  readonly at: Date;
+}
+
 /**
  * The commits that references were last asked to name, in the order of the questions: a run that waited finds here
- * that another one has looked since. By a source's name, so that its URLs count as one. Of this process alone: no
- * run is older than it, and what another process found is told by what that one has deployed.
+ * that another one has looked since, of this process or, by `found`, another one. By a source's name, so that its
+ * URLs count as one.
  */
 export class NewestCommits {
+  readonly #found: FoundCommits;
+  readonly #clock: Pick<Clock, "now">;
   readonly #newest = new Map<string, { readonly id: string; readonly asked: number }>();
-  /** When the first question of a round was asked, whose answer serves all of it. */
-  readonly #rounds = new WeakMap<PollRound, number>();
+  /** The first question of a round, whose answer serves all of it. */
+  readonly #rounds = new WeakMap<PollRound, Asked>();
   #questions = 0;
+
+  constructor(found: FoundCommits, clock: Pick<Clock, "now">) {
+    this.#found = found;
+    this.#clock = clock;
+  }
 
   /** The source, of whose answers note is taken. */
   noting(source: Source): Source {
@@ -25,21 +45,25 @@ export class NewestCommits {
   /** Those of the revisions instead of which a later question was answered with another commit. */
   overtaken(looked: readonly Revision[]): Revision[] {
     return [...new Set(looked)].filter((each) => {
-      const newest = this.#newest.get(nameOf(each));
-      return newest !== undefined && newest.id !== each.id;
+      const name = nameOf(each);
+      const newest = [this.#newest.get(name)?.id, this.#found.get(name)];
+      return newest.some((id) => id !== undefined && id !== each.id);
     });
   }
 
   async #resolve(source: Source, request: ResolveRequest, signal: AbortSignal): Promise<Revision> {
     const { round } = request;
-    const now = ++this.#questions;
-    const asked = round === undefined ? now : this.#rounds.getOrInsertComputed(round, () => now);
+    const now = { order: ++this.#questions, at: this.#clock.now() };
+    const { order: asked, at } = round === undefined
+      ? now
+      : this.#rounds.getOrInsertComputed(round, () => now);
     const found = await source.resolve(request, signal);
     const name = nameOf(found);
     const known = this.#newest.get(name);
     // An answer may come after that to a later question.
     if (known !== undefined && known.asked > asked) return found;
     keepLatest(this.#newest, MOST, name, { id: found.id, asked });
+    this.#found.note(name, found.id, at);
     return found;
   }
 }

@@ -152,7 +152,7 @@ function createShop(directory: string) {
     commands: { run: unused, start: unused },
     windows: createSyncWindows([]),
     mentioned: new Set(),
-    newest: new NewestCommits(),
+    newest: new NewestCommits(ledger.found, clock),
     preparing: createLimiter(1),
     shares: new Shares(clock, 1),
     deploying: createLimiter(1),

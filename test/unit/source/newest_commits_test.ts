@@ -2,14 +2,18 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PollRound, Revision } from "../../../src/model/mod.ts";
 import { NewestCommits, type ResolveRequest, type Source } from "../../../src/source/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 
 const { signal } = new AbortController();
 const source = { kind: "git", url: "https://a.test/acme/shop", name: "a.test/acme/shop" } as const;
 const at = (id: string, reference = "refs/heads/main"): Revision => ({ source, reference, id });
 
+const memory = (clock = createFakeClock()) => createMemoryLedger(clock);
+
 /** Commits that are remembered of a source whose answers are given by hand, each with its question. */
-function createNewest() {
-  const newest = new NewestCommits();
+function createNewest(ledger = memory(), clock = createFakeClock()) {
+  const newest = new NewestCommits(ledger.found, clock);
   const questions: ((revision: Revision) => void)[] = [];
   const resolve = () => new Promise<Revision>((answer) => void questions.push(answer));
   const noting = newest.noting({ resolve } as unknown as Source);
@@ -55,8 +59,34 @@ describe("NewestCommits", () => {
     assert.deepEqual(late(at("1"), at("2")), ["1"]);
   });
 
+  it("tells what another process has found since, by the order of their questions", async () => {
+    const clock = createFakeClock();
+    const ledger = memory(clock);
+    const [one, other] = [createNewest(ledger, clock), createNewest(ledger, clock)];
+    const slow = one.ask();
+    await clock.advance(1000);
+    await other.ask()(at("2"));
+    assert.deepEqual(one.late(at("1"), at("2")), ["1"]);
+    await slow(at("1"));
+    assert.deepEqual(one.late(at("1")), ["1"]);
+    assert.deepEqual(other.late(at("2")), []);
+    await clock.advance(1000);
+    await one.ask()(at("3"));
+    assert.deepEqual(other.late(at("2")), ["2"]);
+  });
+
+  it("tells it also after the clock was set back", async () => {
+    const [clock, later] = [createFakeClock(), createFakeClock()];
+    await later.advance(3_600_000);
+    const ledger = memory(clock);
+    const [one, other] = [createNewest(ledger, clock), createNewest(ledger, later)];
+    await other.ask()(at("1"));
+    await one.ask()(at("2"));
+    assert.deepEqual(other.late(at("1")), ["1"]);
+  });
+
   it("remembers nothing of a question that fails", async () => {
-    const newest = new NewestCommits();
+    const newest = new NewestCommits(memory().found, createFakeClock());
     const resolve = () => Promise.reject(new Error("away"));
     const noting = newest.noting({ resolve } as unknown as Source);
     const asked = { location: source, reference: "main", depth: 0 };
