@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { writeContext } from "../fakes/context_files.ts";
 import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
+import { commandTo } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { docker, inWorld, pollTo } from "./steps.ts";
 import type { World } from "./world.ts";
@@ -108,6 +109,26 @@ describe("stacks of one configuration that have authors of their own", () => {
       assert.equal((await world.containers(name("x"))).length, 0);
       const volumes = (await world.engine.listVolumes({}, never)).map((each) => each.name);
       assert.ok(volumes.includes(`${name("x")}_data`), volumes.join());
+    }));
+
+  it("get the port of one that goes by the same run, as the plan says", () =>
+    withAuthors(async (world, { one, two, name, configure }) => {
+      const file = (more: Part) => composeFile({ web: service(more) });
+      const ported = file({ ports: ["127.0.0.1:18392:80"] });
+      await one.commit({
+        [`apps/${name("x")}/compose.yaml`]: ported,
+        [`apps/${name("o")}/compose.yaml`]: file({}),
+      });
+      await two.commit({ "apps/readme": "" });
+      await configure(discovery(one), discovery(two));
+      await pollTo(world, "succeeded");
+      await two.commit({ [`apps/${name("y")}/compose.yaml`]: ported });
+      const plan = (code: number) => commandTo(world, code, ["plan", world.repository.url]);
+      assert.match((await plan(1)).err, /needs port 18392\/tcp/);
+      await one.remove([`apps/${name("x")}`]);
+      assert.match((await plan(2)).out, /deploy: create web/);
+      await pollTo(world, "succeeded");
+      assert.equal((await world.containers(name("y"))).length, 1);
     }));
 
   it("share no volume and no network by two contexts of one engine", () =>

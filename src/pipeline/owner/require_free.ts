@@ -1,6 +1,12 @@
 import { claimsOfContainers, type StackClaim, stackClaims } from "../../compose/mod.ts";
 import { requireUnclaimed } from "../../deploy/mod.ts";
-import type { ObservedStack, Release, ServicePlan, StackKey } from "../../model/mod.ts";
+import {
+  formatStackKey,
+  type ObservedStack,
+  type Release,
+  type ServicePlan,
+  type StackKey,
+} from "../../model/mod.ts";
 import { requireNoClash } from "../../prepare/mod.ts";
 import type { Ledger } from "../../record/ledger.ts";
 import { createPauses, inPieces } from "../../system/mod.ts";
@@ -51,7 +57,7 @@ export async function requireServiceFree(
  * owner.
  */
 export async function requireNotClaimed(
-  parts: Parameters<typeof askerOf>[0],
+  parts: Parameters<typeof askerOf>[0] & Pick<PipelineParts, "goes">,
   release: Release,
   { owner, discovered, services, observed }: Pick<AskingRelease, "owner" | "discovered"> & {
     /** What the stack runs, which has what it has, whatever others claim. */
@@ -72,9 +78,13 @@ export async function requireNotClaimed(
   const of = { key, revision, ...(configuration && { configuration }) };
   const { claimant, facts } = askerOf(parts, { ...of, owner, discovered }, signal);
   const own = new Set(claimsOfContainers(observed?.containers ?? []));
+  const stays = (name: string) => parts.goes?.has(formatStackKey({ ...key, name })) !== true;
   const pauses = createPauses(AT_ONCE);
   for (const some of inPieces(claims, AT_ONCE)) {
-    const claimants = await claimantsOf(parts.ledger, key, some);
+    const found = await claimantsOf(parts.ledger, key, some);
+    const claimants = new Map(
+      found.entries().map(([claim, names]) => [claim, new Set(names.values().filter(stays))]),
+    );
     await requireUnclaimed(key, { claims: some, claimants, own }, facts, claimant);
     await pauses.after(some.length);
     signal.throwIfAborted();
