@@ -43,7 +43,8 @@ export async function ensureStack(
     for (const { key, name, body } of wanted) {
       const known = there.get(name);
       if (known === undefined && body === undefined) throw missing(`${kind.slice(0, -1)} ${name}`);
-      const madeFor = body && known && madeForOther(known.labels, stack.name, stack.sources);
+      // What is external, too, was asked when the release was prepared, and may be another's by now.
+      const madeFor = known && madeForOther(known.labels, stack.name, stack.sources);
       if (madeFor !== undefined) {
         throw errors.conflict(
           `stack ${stack.name}: ${kind}.${key}: there is ${name}, which was made for ${madeFor}; give ` +

@@ -12,7 +12,11 @@ const body = { Name: "shop_c_12345678", Labels: {}, Data: "bWluZQ==" };
 function ensure(
   there: readonly SwarmObject[],
   lan: readonly ResourceSummary[] = [],
-  { kind = "configs", isAdopted = false }: { kind?: ObjectKind; isAdopted?: boolean } = {},
+  { kind = "configs", isAdopted = false, isExternal = false }: {
+    kind?: ObjectKind;
+    isAdopted?: boolean;
+    isExternal?: boolean;
+  } = {},
 ) {
   const created: string[] = [];
   const swarm: Pick<Swarm, "networks" | "namedObjects" | "createObject"> = {
@@ -31,7 +35,7 @@ function ensure(
       body: { Name: name, Internal: true, Labels: {} },
     })),
     sources: isAdopted ? undefined : new Set(["host/me/shop"]),
-    objects: [{ kind, key: "c", name: body.Name, body }],
+    objects: [{ kind, key: "c", name: body.Name, ...(isExternal ? {} : { body }) }],
     parts: { stack: "shop", model: {}, api: "1.45", replicas: {}, content: {} },
   };
   const engine = { swarm: swarm as Swarm, makeNetwork: () => Promise.reject(new Error()) };
@@ -93,12 +97,14 @@ describe("ensureStack()", () => {
           [made("shop", "host/them/shop"), "stack shop of host/them/shop"],
         ] as const
       ) {
-        await assert.rejects(ensure(there(labels), [], { kind }).found, {
-          code: "conflict",
-          message:
-            `stack shop: ${kind}.c: there is ${body.Name}, which was made for ${whose}; give ` +
-            "one of them another name",
-        });
+        for (const isExternal of [false, true]) {
+          await assert.rejects(ensure(there(labels), [], { kind, isExternal }).found, {
+            code: "conflict",
+            message:
+              `stack shop: ${kind}.c: there is ${body.Name}, which was made for ${whose}; give ` +
+              "one of them another name",
+          });
+        }
       }
       for (const labels of [{}, made("shop"), made("shop", own)]) {
         assert.equal((await ensure(there(labels), [], { kind }).found)(kind, "c").id, "theirs");
