@@ -2,10 +2,6 @@ import type { Clock } from "../system/mod.ts";
 import type { LedgerDatabase } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** SQL for the step that makes the table of {@link FoundCommits}. */
-export const FOUND_COMMITS: string = `CREATE TABLE found_commits (
-  name TEXT PRIMARY KEY, id TEXT NOT NULL, asked_at INTEGER NOT NULL) STRICT;`;
-
 /** References of sources of which the newest commit is recorded. */
 const MOST = 10_000;
 

@@ -3,10 +3,6 @@ import { jsonIn } from "./json_in.ts";
 import { LedgerTable } from "./ledger_table.ts";
 import type { Processes } from "./processes.ts";
 
-/** SQL for the step that makes the table of {@link NotedPulls}. */
-export const NOTED_PULLS: string = `CREATE TABLE noted_pulls (id INTEGER PRIMARY KEY,
-  context TEXT NOT NULL, owner TEXT NOT NULL, images TEXT NOT NULL) STRICT;`;
-
 /** Records, while images are pulled, which ones were there without a registry: afterwards nothing tells. */
 export class NotedPulls extends LedgerTable {
   readonly #processes: Processes;
