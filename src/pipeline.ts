@@ -135,8 +135,8 @@ async function deploySource(
   }, signal);
 }
 
-type TargetOfRun = Pick<OpenedSource & ToDo, "request" | "pushed" | "round" | "data" | "teller">;
-interface TargetRun extends TargetsOfSource, Pick<ToDo, "data"> {
+type TargetOfRun = Pick<OpenedSource & ToDo, "request" | "pushed" | "round" | "onLeft" | "teller">;
+interface TargetRun extends TargetsOfSource, Pick<ToDo, "onLeft"> {
   readonly glances: Glances;
   /** Whether a missing external resource defers the target until the other targets are done. */
   readonly mayLack: boolean;
@@ -149,11 +149,11 @@ async function deployTargets(
   deployments: readonly ExpandedDeployment[],
   signal: AbortSignal,
 ): Promise<void> {
-  await withDataOfTargets(parts, run, deployments, async (data, listeners) => {
+  await withDataOfTargets(parts, run, deployments, async (onLeft, listeners) => {
     let mayLack = deployments.length > 1;
     for (let left = deployments; left.length > 0;) {
       const glances = glancesOf(left.map((one) => keyOf(one).context));
-      const targets = { ...run, listeners, data, mayLack, glances };
+      const targets = { ...run, listeners, onLeft, mayLack, glances };
       const done = await allInTurns(left, (each) => deployTarget(parts, targets, each, signal));
       const lacking = left.filter((_, index) => done[index] === "lacks");
       mayLack = lacking.length > 1 && lacking.length < left.length;
@@ -165,7 +165,7 @@ async function deployTargets(
 /** Decides about one stack and acts; every end is told, but for a lack of something external. */
 async function deployTarget(
   anyParts: PipelineParts,
-  { opened, listeners, data, glances, removed, mayLack }: TargetRun,
+  { opened, listeners, onLeft, glances, removed, mayLack }: TargetRun,
   deployment: ExpandedDeployment,
   signal: AbortSignal,
 ): Promise<"done" | "lacks"> {
@@ -191,7 +191,7 @@ async function deployTarget(
       if (refused) return void teller.fail("", refused, signal, { isOthers: true });
       teller.tell({ kind: "admitted" });
       const target = { ...begun, since, glance: glances(parts, key), mayLack };
-      await settle(parts, { ...opened, data, target, teller, resumed }, within);
+      await settle(parts, { ...opened, onLeft, target, teller, resumed }, within);
     };
     await lockedForTarget(parts, begun, { before, work, line: opened.line }, signal);
   } catch (thrown) {
@@ -231,7 +231,7 @@ async function settle(
 /** Decides about a locked stack and acts; `moved` where another process changed it, or a window closed, before. */
 async function decideAndAct(
   parts: PipelineParts,
-  { target: asked, request, pushed, round, data, teller, resumed }: DecidingWork,
+  { target: asked, request, pushed, round, onLeft, teller, resumed }: DecidingWork,
   signal: AbortSignal,
   begin: () => void,
 ): Promise<"done" | "moved"> {
@@ -256,7 +256,7 @@ async function decideAndAct(
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
   return await deploying(parts, teller.target, (slot) => {
     begin();
-    const acted = () => actInTime(parts, target, { decision, since, slot, data, teller }, signal);
+    const acted = () => actInTime(parts, target, { decision, since, slot, onLeft, teller }, signal);
     return stage(parts, teller.target, "deploy", acted);
   }, signal);
 }

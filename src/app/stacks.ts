@@ -18,7 +18,7 @@ export function createStacks(
       isManager: async (signal) =>
         (await (await partsOf(signal)).host.info(signal)).swarm === "manager",
       async destroyRecorded(key, signal) {
-        const kept = { removeVolumes: false, removeImages: false, keepsStackVolumes: true };
+        const kept = { removeVolumes: false, removeImages: false };
         const what = { ...kept, isStack: true };
         return await destroyRecorded(await partsOf(signal), key, what, signal) !== undefined;
       },

@@ -1,4 +1,4 @@
-import { awaitedJobs, dataText, isDown, isFormerRun, runningJobs } from "../deploy/mod.ts";
+import { awaitedJobs, isDown, isFormerRun, runningJobs } from "../deploy/mod.ts";
 import {
   type Deployment,
   errors,
@@ -13,15 +13,14 @@ import {
   WAITS_FOR_JOBS,
 } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
-import { decideData, leftByAdoption } from "../plan/mod.ts";
+import { leftByAdoption } from "../plan/mod.ts";
 import { type Decision, endOf, leave, waiting } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { remembering } from "./decide/remembering.ts";
 import { type RemovalWish, removalWish } from "./destroy/failed_removal.ts";
-import type { DataOfTargets } from "./destroy/data_of_targets.ts";
+import type { LeaveData } from "./destroy/data_of_targets.ts";
 import { overtakenBy } from "./destroy/is_newer.ts";
-import { isLeftAlone, NOTHING_BESIDE } from "./destroy/obsolete_removal.ts";
-import { destroyTarget, nothingToDestroy } from "./destroy_target.ts";
+import { removeStack } from "./destroy/remove_stack.ts";
 import { isSameMode } from "./stack_mode.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
 import { allInTurns, type Slot } from "../system/mod.ts";
@@ -37,8 +36,7 @@ export interface ToDo {
   readonly since: string;
   /** The slot among those for changing containers. */
   readonly slot: Slot;
-  /** Where data goes of a target with `destroy`, which other targets may go on with. */
-  readonly data: DataOfTargets;
+  readonly onLeft: LeaveData;
   readonly teller: Teller;
 }
 
@@ -51,7 +49,7 @@ type Doing = Pick<ToDo, "since" | "slot">;
 export async function act(
   parts: PipelineParts,
   target: Target,
-  { decision, since, slot, data, teller }: ToDo,
+  { decision, since, slot, onLeft, teller }: ToDo,
   signal: AbortSignal,
 ): Promise<TargetEnd | "data_left" | undefined> {
   switch (decision.kind) {
@@ -60,7 +58,7 @@ export async function act(
     case "repair":
       return await repair(parts, target, { decision, since, slot }, signal);
     case "destroy":
-      return await destroy(parts, target, { since, data, teller }, signal);
+      return await destroy(parts, target, { decision, since, onLeft, teller }, signal);
   }
 }
 
@@ -154,30 +152,18 @@ export async function repairRelease(
 async function destroy(
   parts: PipelineParts,
   target: Target,
-  { since, data, teller }: Pick<ToDo, "since" | "data" | "teller">,
+  { decision: { facts, verdict }, since, onLeft, teller }:
+    & Pick<ToDo, "since" | "onLeft" | "teller">
+    & { readonly decision: Decision & { readonly kind: "destroy" } },
   signal: AbortSignal,
 ): Promise<TargetEnd | "data_left" | undefined> {
   target.progress("removing what runs");
-  const { key, discovered: found } = target;
-  const facts = data.factsOf(target);
-  const fate = decideData(facts);
-  const waits = fate.after.length > 0 || facts.isPart;
-  if (waits && isLeftAlone(parts, key)) {
-    data.leave(target, facts, teller);
-    return "data_left";
-  }
-  const what = waits ? NOTHING_BESIDE : fate.what;
-  const decided = { by: ownerFrom(target.configuration), found, what, since };
-  const remove = () => destroyTarget(parts, key, decided, signal);
-  const deleted = await remembering(parts, key, removalWish(target), remove, signal);
-  if (deleted === "moved") return undefined;
-  if (deleted !== undefined && waits) {
-    data.leave(target, facts, teller);
-    return "data_left";
-  }
-  return deleted === undefined
-    ? nothingToDestroy(target.key)
-    : { status: "succeeded", message: `destroyed${dataText("deleted", deleted)}` };
+  const { key, discovered: found, configuration } = target;
+  const removal = { verdict, by: ownerFrom(configuration), found, since, done: "destroyed" };
+  const remove = () => removeStack(parts, key, removal, signal);
+  const end = await remembering(parts, key, removalWish(target), remove, signal);
+  if (end === "data_left") onLeft(target, facts, teller);
+  return end === "moved" ? undefined : end;
 }
 
 /**

@@ -7,7 +7,16 @@ import {
   ownerFrom,
   type Plan,
 } from "../model/mod.ts";
-import { type Hold, planFor, requireSupported, retryHold, whyForced } from "../plan/mod.ts";
+import {
+  afterTurns,
+  decideRemoval,
+  type Hold,
+  planFor,
+  requireSupported,
+  retryHold,
+  whenRemoved,
+  whyForced,
+} from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { type Found, moveRevision, remember } from "./decide/record_unchanged.ts";
@@ -17,6 +26,7 @@ import { pinHold } from "./decide/pin_hold.ts";
 import { requireRoomForStack } from "./decide/stack_limit.ts";
 import { swarmNow } from "./decide/swarm_now.ts";
 import { removalHold, removalWish } from "./destroy/failed_removal.ts";
+import { removalFacts } from "./destroy/remove_stack.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { changedNetworks, lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
@@ -239,23 +249,30 @@ async function destroyed(
   target: Target,
   signal: AbortSignal,
 ): Promise<Decision> {
-  const { removeVolumes } = target.deployment.destroy;
-  const observed = await observeAnyway(parts, target.key, signal);
+  const { key, deployment: { destroy }, neighbours = NOBODY, foretold } = target;
+  const observed = await observeAnyway(parts, key, signal);
+  const facts = removalFacts(parts, key, { ...destroy, ...neighbours });
+  const verdict = decideRemoval(foretold === undefined ? facts : afterTurns(facts, foretold));
   const asked = {
     by: ownerFrom(target.configuration),
     found: target.discovered,
     because: "destroy is set",
-    removeVolumes,
+    verdict,
+    when: whenRemoved(facts, verdict),
     observed,
   };
-  const plan = await decideDestroy(parts, target.key, asked, signal);
+  const plan = await decideDestroy(parts, key, asked, signal);
   if (plan.kind === "skip") return { kind: "skip", plan, changes: [] };
   const closed = targetWindowHold(parts, target, plan.services);
   if (closed !== undefined) return await held(parts, target, closed, signal);
-  const failed = removalHold(parts, target.key, { ...target, wish: removalWish(target) }, plan);
+  const failed = removalHold(parts, key, { ...target, wish: removalWish(target) }, plan);
   // Without a repair: of what is to be removed a part may be gone.
-  return failed === undefined ? { kind: "destroy", plan, changes: [] } : heldAs(failed);
+  return failed === undefined
+    ? { kind: "destroy", plan, facts, verdict, changes: [] }
+    : heldAs(failed);
 }
+
+const NOBODY = { wanted: [], complete: true };
 
 async function held(
   parts: PipelineParts,

@@ -13,7 +13,7 @@ import {
 import type { RolloutResult } from "../deploy/mod.ts";
 import { type HeldDecision, stoppedHold, waitingHold } from "./hold.ts";
 import type { PreparedRelease, Target } from "../prepare/mod.ts";
-import type { Hold } from "../plan/mod.ts";
+import type { Goes, Hold, RemovalFacts } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { isStrangers } from "./stack_owner.ts";
 import type { Teller } from "../tell/mod.ts";
@@ -32,7 +32,12 @@ export type Decision =
     }
     /** The deployed release is repaired; the one that the source wants is held back. */
     | (HeldDecision & { readonly kind: "repair" })
-    | { readonly kind: "destroy"; readonly plan: Plan & { readonly kind: "destroy" } }
+    | {
+      readonly kind: "destroy";
+      readonly plan: Plan & { readonly kind: "destroy" };
+      readonly facts: RemovalFacts;
+      readonly verdict: Goes;
+    }
     | {
       readonly kind: "deploy";
       readonly plan: Plan;

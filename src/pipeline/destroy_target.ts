@@ -14,7 +14,7 @@ import {
   type StackOwner,
   type TargetEnd,
 } from "../model/mod.ts";
-import { type DataFate, keptData } from "../plan/mod.ts";
+import { deletesVolumes, type Goes, keptData, type RemovedBeside } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { finishDestroy, written } from "./destroy/finish_destroy.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
@@ -36,14 +36,6 @@ import { filesOfOther, keptForOther, ownersElsewhere } from "./owner_elsewhere.t
 import { requireNotOwnProject } from "../prepare/mod.ts";
 import { untilSettled, whileIntended } from "./waits.ts";
 
-/** Things that a destroy removes besides containers and networks. */
-type DestroyWhat = {
-  readonly removeVolumes: boolean;
-  readonly removeImages: boolean;
-  /** Whether the volumes of a swarm stack stay; a destroy by configuration deletes them. */
-  readonly keepsStackVolumes?: boolean;
-};
-
 /** The configuration that wants a stack destroyed. */
 interface Destroyer {
   readonly by: StackOwner;
@@ -55,7 +47,7 @@ interface Destroyer {
 
 /** A decision to remove a stack. */
 interface DestroyDecided {
-  readonly what: DestroyWhat;
+  readonly what: RemovedBeside;
   /** The ledger's mark of the stack at the time of the decision. */
   readonly since: string;
 }
@@ -96,7 +88,9 @@ async function destroyNow(
   signal: AbortSignal,
 ): Promise<RemovedData | "moved"> {
   await requireNotOwnProject(parts.host, key, signal);
-  const intent = parts.ledger.beginDecidedDestroy(key, since, { options: { ...what }, ...owners });
+  // Without a word on them the volumes of a swarm's stack go.
+  const options = { ...what, keepsStackVolumes: !what.removeVolumes };
+  const intent = parts.ledger.beginDecidedDestroy(key, since, { options, ...owners });
   if (intent === undefined) return "moved";
   const finish = (within: AbortSignal) => finishDestroy(parts, intent, within);
   try {
@@ -115,9 +109,9 @@ async function destroyNow(
 /** A requested destroy: why, by whom, and what ran at the time. */
 interface ToDestroy extends Destroyer {
   readonly because: string;
-  readonly removeVolumes: boolean;
-  /** What its data amounts to in the run, if that is known: else it goes as `removeVolumes` says. */
-  readonly fate?: DataFate;
+  readonly verdict: Goes;
+  /** When it goes, see {@link whenRemoved}. */
+  readonly when: string;
   readonly observed: ObservedStack;
 }
 
@@ -133,7 +127,7 @@ export function nothingToDestroy({ name }: StackKey): TargetEnd {
 export async function decideDestroy(
   parts: Pick<PipelineParts, "clock" | "files" | "host" | "hosts" | "ledger" | "options">,
   key: StackKey,
-  { because, removeVolumes, fate, ...asked }: ToDestroy,
+  { because, verdict, when, ...asked }: ToDestroy,
   signal: AbortSignal,
 ): Promise<Plan & { readonly kind: "skip" | "destroy" }> {
   const { observed } = asked;
@@ -141,8 +135,6 @@ export async function decideDestroy(
     const message = "there is nothing to destroy";
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
-  const isStack = parts.ledger.current(key)?.swarm !== undefined;
-  const goes = fate?.what.removeVolumes ?? (removeVolumes || isStack);
   const { reachedAs } = parts.options;
   const claim = withSeen(
     claimOf(parts.ledger, key, { by: asked.by, reachedAs }),
@@ -155,12 +147,12 @@ export async function decideDestroy(
     const deleted = goes.map(({ name }) => `volume ${name}`);
     return { deleted: [...deleted, ...await written(parts, key)], kept };
   };
-  const stays = fate === undefined || fate.kept.length === 0 ? [keptData()] : fate.kept;
-  const data = goes ? await sorted() : { deleted: [], kept: stays };
+  const stays = verdict.stays.length === 0 ? [keptData()] : verdict.stays;
+  const data = deletesVolumes(verdict) ? await sorted() : { deleted: [], kept: stays };
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));
   const what = names.length === 0 ? "what is left" : fewOf(names);
-  const message = `destroy ${what}${dataText("deletes", data)}`;
+  const message = `destroy ${what}${dataText("deletes", data)}${when}`;
   return { kind: "destroy", message, services };
 }
 
@@ -232,7 +224,7 @@ export function destroyRecorded(
   return untilSettled(parts, key, () => destroyAsked(parts, key, what, signal), signal);
 }
 
-type DestroyRecorded = DestroyWhat & { readonly isStack: boolean };
+type DestroyRecorded = RemovedBeside & { readonly isStack: boolean };
 
 async function destroyAsked(
   parts: PipelineParts,

@@ -12,11 +12,11 @@ import {
   toStackwrightError,
   utf8,
 } from "../model/mod.ts";
-import type { Neighbours } from "../deploy/mod.ts";
+import type { Target } from "../prepare/mod.ts";
 import { sourceAsOwner } from "../system/mod.ts";
 import { type Discovery, FairDiscoveries, MOST_OVERRIDES, requireFew } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import { type Expansion, keyOf } from "./source/expansion.ts";
+import { type ExpandedDeployment, type Expansion, keyOf } from "./source/expansion.ts";
 import {
   discoveryKey,
   discoveryName,
@@ -175,11 +175,19 @@ export function neighboursOf(
     readonly configuration: Revision;
     readonly expansion: Expansion;
   },
-): Neighbours {
+): NonNullable<Target["neighbours"]> {
+  const { deployments, failures, left } = expansion;
   const named = namedIn(expansion);
   const names = new Set(named.map(formatStackKey));
   const known = ledger.discovered.of(discoveryOwner(configuration, request));
-  return { named, unnamed: known.filter(({ key }) => !names.has(formatStackKey(key))) };
+  const unnamed = known.filter(({ key }) => !names.has(formatStackKey(key)));
+  const complete = failures.length + left.length === 0;
+  return { named, unnamed, wanted: wantedOf(deployments), complete };
+}
+
+/** The stacks that deployments are to make, and not to destroy. */
+export function wantedOf(deployments: readonly ExpandedDeployment[]): StackKey[] {
+  return deployments.filter((each) => !each.declared.deployment.destroy.enabled).map(keyOf);
 }
 
 /**

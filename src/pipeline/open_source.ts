@@ -14,7 +14,6 @@ import type { SecretSession } from "../secrets/mod.ts";
 import { preparing } from "./waits.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { type Line, once, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
-import type { Neighbours } from "../deploy/mod.ts";
 import {
   discoveryOwner,
   expandDeployments,
@@ -61,7 +60,7 @@ export interface OpenedSource extends SourceRun {
   /** Revision at which the configuration was read. */
   readonly configuration: Revision;
   readonly expansion: Expansion;
-  readonly neighbours: Neighbours;
+  readonly neighbours: NonNullable<Target["neighbours"]>;
   /** Why the source did not answer: then `configuration` is its newest revision that is known. */
   readonly away?: StackwrightError;
   /**

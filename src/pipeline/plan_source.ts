@@ -1,9 +1,9 @@
 import { canonicalJson } from "../compose/mod.ts";
-import { type Glance, observe, runningModel } from "../deploy/mod.ts";
+import { type Glance, observe } from "../deploy/mod.ts";
 import {
+  type DiscoveredStack,
   formatOwner,
   formerOwner,
-  LABELS,
   type ObservedStack,
   ownerFrom,
   type Plan,
@@ -13,10 +13,17 @@ import {
   type StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
-import { afterTurns, decideData } from "../plan/mod.ts";
+import {
+  afterTurns,
+  decideRemoval,
+  type ObsoleteFacts,
+  type Stays,
+  whenRemoved,
+} from "../plan/mod.ts";
 import { decideTarget } from "./decide_target.ts";
 import { type Decision, messageFor } from "./decision.ts";
 import { releaseFailedBefore } from "./hold.ts";
+import { deployedText, idOf, runningText } from "./decide/plan_texts.ts";
 import { begunChange } from "./decide/under_way.ts";
 import { removalFailedBefore, removalWish, wishOfSource } from "./destroy/failed_removal.ts";
 import { decideDestroy } from "./destroy_target.ts";
@@ -26,7 +33,7 @@ import { partsToLook, type PipelineParts } from "./parts.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { preparing } from "./waits.ts";
 import { deployedBy } from "./destroy/left_data.ts";
-import { goingFirst, type Removal, whenRemoved } from "./destroy/obsolete_removal.ts";
+import { goingFirst } from "./destroy/remove_stack.ts";
 import { planObsolete, planOfKept, whyObsolete } from "./destroy/plan_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
 import { recordedOwner } from "../record/mod.ts";
@@ -73,19 +80,20 @@ export async function planSource(
   if (opened.away !== undefined) throw opened.away;
   const { deployments, failures } = opened.expansion;
   const { removals, kept } = await planObsolete(parts, opened, signal);
-  const stay = kept.filter((each) => each.isSure).map((each) => {
-    const [{ key }, plan] = [each.stack, planOfKept(each)];
-    const id = parts.key.digest(canonicalJson({ key, plan }));
-    return { ...key, id, plan, before: "", after: "" };
-  });
+  const stay = kept.filter((each) => each.isSure)
+    .map((each) => plannedStay(parts, each.stack, each));
   const goes = (each: ExpandedDeployment) => each.declared.deployment.destroy.enabled;
   const planning = { ...parts, goes: goingFirst(removals, deployments.filter(goes).map(keyOf)) };
   const releases: Release[] = [];
-  const deploy = (each: ExpandedDeployment) => {
-    const toPlan = { opened, deployment: each, reporter, onRelease: releases.push.bind(releases) };
+  const deploy = (each: ExpandedDeployment, foretold?: ToPlan["foretold"]) => {
+    const onRelease = releases.push.bind(releases);
+    const toPlan = { opened, deployment: each, reporter, onRelease, foretold };
     return attempt(keyOf(each), () => planDeployment(planning, toPlan, signal), signal);
   };
-  const wanted = await allInTurns(deployments.filter((each) => !goes(each)), deploy);
+  const wanted = await allInTurns(
+    deployments.filter((each) => !goes(each)),
+    (each) => deploy(each),
+  );
   // What goes is planned as it is decided at the end of a run, when the others are deployed: `parts` have a copy.
   const isThere = (each: ExpandedDeployment) => parts.ledger.current(keyOf(each)) !== undefined;
   const deployed = removals.length > 0 || deployments.some((each) => goes(each) && isThere(each));
@@ -95,11 +103,11 @@ export async function planSource(
     parts.ledger.deployed(parts.ledger.beginDeploy(each), {}, "");
   }
   const isDeployed = deployedBy(wanted);
-  const remove = (each: Removal) => {
-    const plan = () => planRemoval(parts, opened, { removal: each, isDeployed }, signal);
-    return attempt(each.stack.key, plan, signal);
+  const remove = (each: ObsoleteFacts) => {
+    const plan = () => planRemoval(parts, opened, { facts: each, isDeployed }, signal);
+    return attempt(each.unnamed.stack.key, plan, signal);
   };
-  const gone = await allInTurns(deployments.filter(goes), deploy);
+  const gone = await allInTurns(deployments.filter(goes), (each) => deploy(each, isDeployed));
   const tried = [...await allInTurns(removals, remove), ...wanted, ...gone];
   const unplanned = failures.map(({ key, error }) => ({ ...key, error }));
   return {
@@ -121,29 +129,40 @@ async function attempt(
   }
 }
 
+/** The plan for a stack that stays although nothing names it any more. */
+function plannedStay(
+  parts: PipelineParts,
+  { key }: DiscoveredStack,
+  verdict: Stays,
+): PlannedStack {
+  const plan = planOfKept(verdict);
+  const id = parts.key.digest(canonicalJson({ key, plan }));
+  return { ...key, id, plan, before: "", after: "" };
+}
+
 async function planRemoval(
   anyParts: PipelineParts,
   { configuration }: OpenedSource,
-  { removal, isDeployed }: {
-    readonly removal: Removal;
+  { facts, isDeployed }: {
+    readonly facts: ObsoleteFacts;
     readonly isDeployed: (key: StackKey) => boolean;
   },
   signal: AbortSignal,
 ): Promise<PlannedStack> {
-  const { stack: found, stack: { key, directory }, removeVolumes } = removal;
+  const { unnamed: { stack: found, stack: { key, directory } } } = facts;
+  const verdict = decideRemoval(afterTurns(facts, isDeployed));
+  if (verdict.kind !== "remove") return plannedStay(anyParts, found, verdict);
   const parts = await partsToLook(anyParts, key, signal);
   const observed = await observeAnyway(parts, key, signal);
   const by = ownerFrom(configuration);
-  const { after } = decideData(removal.data);
-  const fate = { ...decideData(afterTurns(removal.data, isDeployed)), after };
-  const why = { because: whyObsolete(directory), removeVolumes, fate, isUnnamed: true };
-  const asked = { by, found, observed, ...why };
+  const why = { because: whyObsolete(directory), verdict, when: whenRemoved(facts, verdict) };
+  const asked = { by, found, observed, ...why, isUnnamed: true };
   const plan = await decideDestroy(parts, key, asked, signal);
-  const facts = { plan, observed };
   const before = await deployedText(parts, key);
   const wish = wishOfSource({ source: configuration.source.name, origin: "automatic" });
-  const message = plan.message + whenRemoved(removal, fate) + removalFailedBefore(parts, key, wish);
-  return { ...key, id: idOf(parts, key, facts), plan: { ...plan, message }, before, after: "" };
+  const message = plan.message + removalFailedBefore(parts, key, wish);
+  const id = idOf(parts, key, { plan, observed });
+  return { ...key, id, plan: { ...plan, message }, before, after: "" };
 }
 
 interface ToPlan {
@@ -152,11 +171,12 @@ interface ToPlan {
   readonly reporter: RunReporter;
   /** Told of the release that a run would deploy. */
   readonly onRelease: (release: Release) => void;
+  readonly foretold?: Target["foretold"];
 }
 
 async function planDeployment(
   anyParts: PipelineParts,
-  { opened, deployment, reporter, onRelease }: ToPlan,
+  { opened, deployment, reporter, onRelease, foretold }: ToPlan,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
   const told = targetOf(opened, deployment, (text) => teller.tell({ kind: "step", text }));
@@ -170,7 +190,7 @@ async function planDeployment(
   };
   const decide = async (within: PipelineParts) => {
     const revision = await revisionOf(within, opened, told, signal);
-    return await decideAnyway(within, { ...told, revision, glance }, signal);
+    return await decideAnyway(within, { ...told, revision, glance, foretold }, signal);
   };
   const deployed = await deployedText(parts, key);
   // Before the decision, which may make the new owner that of what runs, in the copy of the ledger.
@@ -263,11 +283,6 @@ function wantedBy(decision: Decision): Release | undefined {
   return decision.kind === "skip" ? decision.wanted : undefined;
 }
 
-async function deployedText(parts: PipelineParts, key: StackKey): Promise<string> {
-  const recorded = parts.ledger.current(key);
-  return recorded === undefined ? "" : await shownModel(parts, parts.ledger.open(recorded));
-}
-
 /** Warns of jobs whose runs are refused, where nothing is deployed that would. */
 async function warnOfKept(
   parts: PipelineParts,
@@ -284,35 +299,4 @@ async function warnOfKept(
   const recorded = parts.ledger.current(target.key);
   const release = wanted ?? (recorded && parts.ledger.open(recorded));
   if (release !== undefined) await warnOfForeignStops(parts, target, release, signal);
-}
-
-/** What containers run that a deployment adopts, masked as the model of the release; empty without any. */
-async function runningText(
-  parts: PipelineParts,
-  decision: Decision,
-  signal: AbortSignal,
-): Promise<string> {
-  if (decision.kind !== "deploy" || !decision.adopts) return "";
-  const { prepared: { release }, observed } = decision;
-  if (release.swarm !== undefined) return "";
-  const mask = (text: string) => `*** (${parts.key.shown(release.key, text).slice(0, 8)})`;
-  const model = await runningModel(parts.host.engine, release, observed, mask, signal);
-  return await shownModel(parts, { ...release, model });
-}
-
-/** Digest that identifies a plan. Leaves health out, which flickers. */
-function idOf(
-  { key: instance }: PipelineParts,
-  key: StackKey,
-  { observed: { containers }, ...facts }: {
-    readonly plan: Plan;
-    readonly observed: ObservedStack;
-    readonly release?: string | undefined;
-    readonly policy?: Readonly<Record<string, boolean>>;
-  },
-): string {
-  const running = containers.map((each) =>
-    `${each.id} ${each.state} ${each.labels[LABELS.digest] ?? ""}`
-  ).sort();
-  return instance.digest(canonicalJson({ key, ...facts, running }));
 }

@@ -8,7 +8,7 @@ import {
   type StackKey,
   type TargetListener,
 } from "../model/mod.ts";
-import type { ObsoleteVerdict } from "../plan/mod.ts";
+import { afterTurns, decideRemoval, type ObsoleteFacts } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
 import { allInTurns, within } from "../system/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
@@ -23,7 +23,6 @@ import {
   whyObsolete,
 } from "./destroy/plan_obsolete.ts";
 import { deletedAfter, deployedListener, isReleaseOf, type LeftData } from "./destroy/left_data.ts";
-import { notMoved, type Removal } from "./destroy/obsolete_removal.ts";
 import { removeDiscovered } from "./destroy/remove_discovered.ts";
 import { discoveryOwner } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -62,33 +61,31 @@ export function noteDiscovered(
  */
 export async function removeObsolete(
   parts: PipelineParts,
-  { only, deploy, ...run }: ObsoleteRun & {
-    readonly only?: StackKey | undefined;
+  { deploy, ...run }: ObsoleteRun & {
     readonly deploy: (listener: TargetListener, removed?: Removed) => Promise<void>;
   },
   listeners: readonly TargetListener[],
   signal: AbortSignal,
 ): Promise<StackKey[]> {
+  const { trigger, origin, configuration, only } = run;
   const planned = await planObsolete(parts, run, signal);
-  const { owner, removals, kept, held } = only === undefined ? planned : onlyOf(planned, run, only);
-  const waiting = held === "" ? [] : removals.map((each) => formatStackKey(each.stack.key));
+  const { owner, removals, kept, mass } = only === undefined ? planned : onlyOf(planned, run, only);
+  const keys = removals.map((each) => each.unnamed.stack.key);
+  const waiting = mass === undefined ? [] : keys.map(formatStackKey);
   if (only === undefined) parts.ledger.discovered.setPending(owner, waiting);
-  const { trigger, origin, configuration } = run;
   const tellerOf = ({ key, repository }: DiscoveredStack) =>
     createTeller(listeners, { key, repository, trigger, origin, configuration }, configuration);
-  await learnedOfAll(parts, [...kept, ...removals].map(({ stack }) => stack.key), signal);
+  await learnedOfAll(parts, [...kept.map(({ stack }) => stack.key), ...keys], signal);
   const tell = (each: Kept) => Promise.resolve(tellerOf(each.stack).tell(keeping(each)));
   await allInTurns(kept, tell);
-  if (held !== "") parts.log.warning(held, { repository: owner.source });
-  const remove = async (removal: Removal, onDataLeft: (left: LeftData) => void) => {
-    const { movedTo } = removal;
-    const teller = tellerOf(removal.stack);
-    if (held !== "") return keep(teller, { because: held, isSure: true });
-    if (movedTo !== undefined && !isDeployed(movedTo)) {
-      return keep(teller, { because: notMoved(movedTo), isSure: true, isNamed: true });
-    }
-    const because = whyObsolete(removal.stack.directory);
-    const work = { run, removal, teller, because, looked: lookedAt(run), onDataLeft };
+  if (mass !== undefined) parts.log.warning(mass, { repository: owner.source });
+  const remove = async (facts: ObsoleteFacts, onDataLeft: (left: LeftData) => void) => {
+    const { unnamed: { stack } } = facts;
+    const teller = tellerOf(stack);
+    const verdict = decideRemoval(facts);
+    if (verdict.kind !== "remove") return keep(teller, verdict);
+    const because = whyObsolete(stack.directory);
+    const work = { run, facts, verdict, teller, because, looked: lookedAt(run), onDataLeft };
     await removeDiscovered(parts, work, signal);
   };
   const deployed = new Set<string>();
@@ -96,18 +93,19 @@ export async function removeObsolete(
   const isDeployed = (key: StackKey) =>
     only === undefined ? deployed.has(formatStackKey(key)) : isReleaseOf(parts, key, lookedAt(run));
   const all = async (onDataLeft: (left: LeftData) => void) => {
-    const removeAll = (those: readonly Removal[]) =>
+    const removeAll = (those: readonly ObsoleteFacts[]) =>
       allInTurns(those, (each) => remove(each, onDataLeft));
-    const first = removals.filter((each) => each.movedTo === undefined);
-    const ends = Map.groupBy(first, (each) => each.stack.repository).entries()
+    const first = removals.filter(({ unnamed }) => unnamed.movedTo === undefined);
+    const ends = Map.groupBy(first, ({ unnamed }) => unnamed.stack.repository).entries()
       .map(([repository, those]) => [repository, removeAll(those)] as const);
     const removing = new Map(ends);
     const removed = removedBefore(parts, removing, signal);
     await Promise.all([...removing.values(), deploy(deployedListener(deployed), removed)]);
-    await removeAll(removals.filter((each) => each.movedTo !== undefined));
+    const moved = removals.filter(({ unnamed }) => unnamed.movedTo !== undefined);
+    await removeAll(moved.map((each) => afterTurns(each, isDeployed)));
   };
   await deletedAfter(parts, isDeployed, all, signal);
-  return removals.map((each) => each.stack.key);
+  return keys;
 }
 
 /** Waits for removals before a stack of a repository is deployed, as {@link removeObsolete} has them. */
@@ -146,10 +144,10 @@ function onlyOf(
   { configuration }: ObsoleteRun,
   only: StackKey,
 ): ObsoletePlan {
-  const isMeant = ({ stack: { key } }: ObsoleteVerdict) =>
+  const isMeant = ({ stack: { key } }: Pick<Kept, "stack">) =>
     formatStackKey(key) === formatStackKey(only);
-  const meant = removals.filter(isMeant);
-  if (meant.length > 0) return { owner, removals: meant, kept: [], held: "" };
+  const meant = removals.filter(({ unnamed }) => isMeant(unnamed));
+  if (meant.length > 0) return { owner, removals: meant, kept: [], mass: undefined };
   const [why] = kept.filter(isMeant).map(({ because }) => `, and it is kept: ${because}`);
   throw errors.not_found(
     `${configuration.source.name} does not name ${only.name} any more at ` +

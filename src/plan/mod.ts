@@ -12,14 +12,7 @@ export * from "./inputs.ts";
 export { restartLoops } from "./engine_restarts.ts";
 export { judgeDrift, toRemember } from "./judge_drift.ts";
 export * from "./obsolete.ts";
-export {
-  afterTurns,
-  type DataFacts,
-  type DataFate,
-  decideData,
-  keptData,
-  type Successor,
-} from "./removed_data.ts";
+export * from "./removal.ts";
 export { otherImages } from "./other_images.ts";
 export * from "./listed_drift.ts";
 export { planFor, type Why } from "./plan_for.ts";

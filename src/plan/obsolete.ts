@@ -28,40 +28,29 @@ export interface ObsoleteInput {
   readonly scans: readonly DiscoveryScan[];
   /** Whether these are all configurations, and not those of one of several polls. */
   readonly isWhole: boolean;
-  /** Whether everything could be read: unreadable configurations must not look deleted. */
-  readonly complete: boolean;
 }
 
-/** A verdict on a stack that nothing names any more. */
-export type ObsoleteVerdict =
-  & { readonly stack: DiscoveredStack }
-  & (
-    | { readonly kind: "remove"; readonly removeVolumes: boolean; readonly removeImages: boolean }
-    | {
-      readonly kind: "keep";
-      readonly because: string;
-      /** False where an unreadable configuration, or a newer commit, may still name it. */
-      readonly isSure: boolean;
-    }
-  );
+/** A stack that was named once and that nothing names now, with what its configurations say of its removal. */
+export interface UnnamedStack {
+  readonly stack: DiscoveredStack;
+  readonly newer: ObsoleteCandidate["newer"];
+  /** The scans that look into its directory. */
+  readonly covering: readonly DiscoveryScan[];
+}
 
 /**
- * Chooses, purely, what becomes of each stack that was named once and that nothing names now.
- * Leaves out stacks that are named, and those that another poll may name.
- *
- * The policy is that of the configurations whose directories cover the stack, and all of them must
- * permit the removal. Without any it stays: who ends a discovery, or has it look elsewhere, has not said
- * that what it found is to go, nor with what.
+ * Chooses, purely, the stacks that were named once and that nothing names now. Leaves out those that another poll may
+ * name.
  */
-export function chooseObsolete(input: ObsoleteInput): ObsoleteVerdict[] {
+export function chooseUnnamed(input: ObsoleteInput): UnnamedStack[] {
   const named = new Set(input.named.map(formatStackKey));
   const scansAbove = createScansAbove(input.scans);
   return input.stacks.filter(({ key }) => !named.has(formatStackKey(key)))
     .sort((a, b) => formatStackKey(a.key) < formatStackKey(b.key) ? -1 : 1)
-    .flatMap((stack) => {
+    .flatMap(({ newer, ...stack }) => {
       const covering = scansAbove(stack.directory)
         .filter(({ repository }) => repository === stack.repository);
-      return covering.length === 0 && !input.isWhole ? [] : [judge(stack, covering, input)];
+      return covering.length === 0 && !input.isWhole ? [] : [{ stack, newer, covering }];
     });
 }
 
@@ -104,43 +93,6 @@ function createScansAbove(all: readonly DiscoveryScan[]): (path: string) => Disc
     return found;
   };
 }
-
-function judge(
-  { newer, ...stack }: ObsoleteCandidate,
-  covering: readonly DiscoveryScan[],
-  input: ObsoleteInput,
-): ObsoleteVerdict {
-  const isWritten = stack.policy === undefined;
-  const isSure = newer === false && (input.complete || isWritten);
-  const keep = (because: string) => ({ stack, kind: "keep" as const, because, isSure });
-  if (newer === true) return keep("it runs a newer commit than the one that was looked at");
-  if (newer === "unknown") {
-    return keep("its source does not tell any more whether it runs a newer commit; " + TO_REMOVE);
-  }
-  if (isWritten) return keep(TO_REMOVE);
-  if (!input.complete) return keep("not everything could be read, so it may still be wanted");
-  if (covering.length === 0) {
-    return keep(`no auto_discovery looks into ${stack.directory} any more; ${TO_REMOVE}`);
-  }
-  const policies = covering.map((scan) => scan.policy);
-  if (!policies.every((policy) => policy.delete)) return keep("auto_discovery.delete is not set");
-  if (covering.some((scan) => scan.paused)) return keep("its configuration is paused");
-  if (covering.some((scan) => !scan.admitted)) {
-    return keep("the webhook filter of its configuration did not match");
-  }
-  return {
-    stack,
-    kind: "remove",
-    removeVolumes: policies.every((policy) => policy.removeVolumes),
-    removeImages: policies.every((policy) => policy.removeImages),
-  };
-}
-
-/** What to do where nothing says whether a stack may be removed, as a document that is gone says nothing. */
-const TO_REMOVE =
-  "to have it removed, name it again with destroy: {enabled: true, remove_volumes: false}, or with " +
-  "destroy: true, which deletes its volumes and ./data as well; over the API alike, with or without " +
-  "?volumes=false (in a swarm they always go)";
 
 /** Most stacks that are removed without confirmation. */
 const MOST_UNASKED_REMOVALS = 5;

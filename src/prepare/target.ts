@@ -35,8 +35,13 @@ export interface Target {
   readonly since?: Date;
   /** Shared observations of the stacks of one run; by default each is observed separately. */
   readonly glance?: Glance;
-  /** What else its configuration names, where the run looked for that. */
-  readonly neighbours?: Neighbours;
+  /** What else its configuration names, where the run looked for that, and wants; and whether that is all. */
+  readonly neighbours?: Neighbours & {
+    readonly wanted: readonly StackKey[];
+    readonly complete: boolean;
+  };
+  /** Whether its neighbours are deployed as wanted after their turns, where that is foretold; a run waits for it. */
+  readonly foretold?: ((key: StackKey) => boolean) | undefined;
   /** Whether another target may make a missing network or volume: another try is worth it. */
   readonly mayLack?: boolean;
   /** Shared reads of external secrets by the targets of one run; separate by default. */

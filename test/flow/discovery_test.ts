@@ -361,7 +361,7 @@ describe("auto-discovery", () => {
       }, policy);
       const run = JSON.stringify(await pollTo(world, "failed"));
       const waits =
-        "its data and images stay for now: not deployed as this commit has it, and may go " +
+        "kept its data and images for now: not deployed as this commit has it, and may go " +
         `on with them: ${world.stack}-b`;
       assert.ok(run.includes(waits), run);
       const volume = `${world.stack}-a_own`;
@@ -370,7 +370,7 @@ describe("auto-discovery", () => {
       assert.ok(await isThere());
       assert.deepEqual(await running(world, "a", "b"), ["b"]);
       const { out } = await commandTo(world, 0, ["status", `${world.stack}-a`]);
-      assert.match(out.replaceAll(/\s+/g, " "), /failed .*its data and images stay for now/);
+      assert.match(out.replaceAll(/\s+/g, " "), /failed .*its data and images for now/);
       await commandTo(world, 0, ["resume", `${world.stack}-b`]);
       await commandTo(world, 0, ["apply", world.repository.url]);
       assert.ok(!await isThere());

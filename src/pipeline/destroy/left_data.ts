@@ -2,7 +2,6 @@ import { dataText, type RemovedData, volumesOf } from "../../deploy/mod.ts";
 import {
   type DiscoveredStack,
   errors,
-  fewOf,
   formatStackKey,
   ownerFrom,
   type Plan,
@@ -10,7 +9,7 @@ import {
   type StackKey,
   type TargetListener,
 } from "../../model/mod.ts";
-import { afterTurns, type DataFacts, decideData } from "../../plan/mod.ts";
+import { afterTurns, decideRemoval, keptData, type RemovalFacts } from "../../plan/mod.ts";
 import { otherOwner, recordedOwner } from "../../record/mod.ts";
 import { allInTurns, deploying } from "../../system/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
@@ -24,10 +23,8 @@ import { overtakenBy } from "./is_newer.ts";
 /** A stack that was removed but for its data and images, which go after the other stacks of the run were deployed. */
 export interface LeftData {
   readonly stack: DiscoveredStack;
-  /** Whether it went since nothing names it any more. */
-  readonly isUnnamed?: boolean;
   /** What decides about the data, as it was known before. */
-  readonly facts: DataFacts;
+  readonly facts: RemovalFacts;
   readonly teller: Teller;
   /** Words for what was done. */
   readonly done: string;
@@ -41,7 +38,7 @@ export interface LeftData {
 }
 
 /**
- * Deletes the data of removed stacks after the other ones of the run had their turn, as {@link decideData} decides then,
+ * Deletes the data of removed stacks after the other ones of the run had their turn, as {@link decideRemoval} decides then,
  * and tells how each removal ended. A stack that goes on with a volume of a removed one says so in its release, and
  * that is known only now.
  */
@@ -79,33 +76,32 @@ function forgetLeft({ ledger: { discovered } }: Pick<PipelineParts, "ledger">, k
 
 async function deleteData(
   anyParts: PipelineParts,
-  { stack: found, isUnnamed = false, facts, configuration, since, looked, attempted }: LeftData,
+  { stack: found, facts, configuration, since, looked }: LeftData,
   isDeployed: (key: StackKey) => boolean,
   signal: AbortSignal,
 ): Promise<RemovedData> {
   const { key } = found;
   const { discovered } = anyParts.ledger;
   const now = afterTurns(facts, isDeployed);
-  const keeps = (why: string) => {
+  /** What goes, where that is not decided about again by another attempt, and what stays. */
+  const settled = (meanwhile?: string) => {
+    const isOver = !discovered.isLeft(key);
+    const verdict = decideRemoval({ ...now, ...(meanwhile && { meanwhile }), isOver });
+    if (verdict.kind !== "remove") return { kept: [keptData(verdict.because)] };
+    const { now: what, again, stays: kept } = verdict;
     // Of one that came back, or that a person removed, nothing is left to try.
-    if (attempted !== undefined && discovered.isLeft(key)) {
-      throw errors.deploy_failed(`its data and images stay for now: ${why}; tried again later`);
-    }
-    return { deleted: [], kept: decideData(now, why).kept };
+    if (again) throw errors.deploy_failed(`kept ${kept.join("; ")}; tried again later`);
+    return { kept, ...(what.removeVolumes || what.removeImages ? { what } : {}) };
   };
-  if (signal.aborted) return keeps("the run ended before the other stacks were deployed");
-  if (!discovered.isLeft(key)) return keeps("it was changed meanwhile");
-  if (attempted !== undefined && now.isPart) {
-    return keeps("not all that its configuration names could be read");
+  const keeps = (why: string) => ({ deleted: [], kept: settled(why).kept });
+  if (signal.aborted || !discovered.isLeft(key)) {
+    return keeps("the run ended before the other stacks were deployed");
   }
-  const { what, kept: why } = decideData(now);
-  const kept = what.keepsStackVolumes ? [...why, ...await leftOf(anyParts, key, signal)] : why;
-  if (!what.removeVolumes && !what.removeImages) {
-    if (attempted === undefined) return { deleted: [], kept };
-    const undone = now.successors.filter((each) => each.isDeployed === false);
-    const names = fewOf(undone.map((each) => each.key.name));
-    return keeps(`not deployed as this commit has it, and may go on with them: ${names}`);
-  }
+  const { what, kept: why } = settled();
+  const isKept = (facts.removeVolumes || facts.isStack) && what?.removeVolumes !== true;
+  const kept = isKept ? [...why, ...await leftOf(anyParts, key, signal)] : why;
+  if (what === undefined) return { deleted: [], kept };
+  const isUnnamed = facts.unnamed !== undefined;
   const decided = { by: ownerFrom(configuration), found, what, since, isUnnamed };
   const parts = await partsFor(anyParts, key, signal);
   const work = async () => {

@@ -7,21 +7,24 @@ import {
   type StackKey,
 } from "../../model/mod.ts";
 import {
-  chooseObsolete,
+  chooseUnnamed,
+  decideRemoval,
   type DiscoveryScan,
-  type ObsoleteVerdict,
+  type ObsoleteFacts,
   permitsRemovals,
+  type Stays,
+  type Unnamed,
 } from "../../plan/mod.ts";
 import { whyElsewhere } from "../../record/mod.ts";
 import { allInTurns } from "../../system/mod.ts";
 import {
   discoveryOwner,
-  type ExpandedDeployment,
   type Expansion,
   keyOf,
   namedIn,
   removalPolicy,
   type ScannedBase,
+  wantedOf,
 } from "../expand_deployments.ts";
 import { personHold } from "../hold.ts";
 import type { OpenedSource } from "../open_source.ts";
@@ -29,91 +32,96 @@ import { whyLeftAlone } from "../owner/own_stack.ts";
 import { askEngines } from "../owner_elsewhere.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isNewer } from "./is_newer.ts";
-import {
-  asRemoval,
-  isNew,
-  type Removal,
-  type RemoveVerdict,
-  whatGoes,
-} from "./obsolete_removal.ts";
+import { isNew, removalFacts } from "./remove_stack.ts";
 
 /** A run whose source was opened, as far as what it does not name any more depends on it. */
-export type ObsoleteRun = Pick<
-  OpenedSource,
-  | "request"
-  | "configuration"
-  | "expansion"
-  | "trigger"
-  | "origin"
-  | "passes"
-  | "besidePolls"
-  | "isNamedBeside"
-  | "line"
->;
+export type ObsoleteRun =
+  & Pick<
+    OpenedSource,
+    | "request"
+    | "configuration"
+    | "expansion"
+    | "trigger"
+    | "origin"
+    | "passes"
+    | "besidePolls"
+    | "isNamedBeside"
+    | "line"
+  >
+  & {
+    /** The stack of which alone a person asks. */
+    readonly only?: StackKey | undefined;
+  };
 
 /** A stack that nothing names any more, or that is named by another context, and that stays. */
-export type Kept = ObsoleteVerdict & { readonly kind: "keep"; readonly isNamed?: true };
+export type Kept = Stays & { readonly stack: DiscoveredStack };
 
 /** The plan for discovered stacks that nothing names any more. */
 export interface ObsoletePlan {
   readonly owner: DiscoveryOwner;
-  readonly removals: readonly Removal[];
+  readonly removals: readonly ObsoleteFacts[];
   readonly kept: readonly Kept[];
-  /** Why the removals wait for a person or another run; empty when they do not wait. */
-  readonly held: string;
+  /** Why the removals wait for a person or another run, where they do: they are very many. */
+  readonly mass: string | undefined;
 }
 
-/** Finds the stacks that an earlier run deployed and that nothing in this run names. */
+/** Finds the stacks that an earlier run deployed and that nothing in this run names; only one, where a person asked. */
 export async function planObsolete(
   parts: PipelineParts,
   run: ObsoleteRun,
   signal: AbortSignal,
 ): Promise<ObsoletePlan> {
-  const { configuration, request, expansion, origin } = run;
+  const { configuration, request, expansion, origin, only } = run;
   const { deployments, failures, scans, left } = expansion;
   const owner = discoveryOwner(configuration, request);
   const looked = lookedAt(run);
   const named = namedIn(expansion);
-  const wanted = wantedOf(deployments);
   const { discovered, unnamed } = noteUnnamed(parts, run);
   const candidates = await allInTurns(unnamed, async (stack) => {
     const isThere = stack.policy !== undefined || parts.ledger.current(stack.key) !== undefined;
     return isThere ? [{ ...stack, newer: await isNewer(parts, stack, looked, signal) }] : [];
   });
   const scanned = await Promise.all(scans.map((scan) => scanOf(run, scan)));
+  const isWhole = request.deployments.length === 0;
+  const chosen = chooseUnnamed({ stacks: candidates.flat(), named, scans: scanned, isWhole });
+  const complete = failures.length + left.length === 0;
   const isPart = run.besidePolls.some(({ target }) => target === request.target);
-  const chosen = chooseObsolete({
-    stacks: candidates.flat(),
-    named,
-    scans: scanned,
-    isWhole: request.deployments.length === 0,
-    complete: failures.length + left.length === 0,
-  });
-  const contexts = [...chosen.map((each) => each.stack.key), ...named].map((key) => key.context);
-  // A context may lead to another engine since it was asked, and a stack that is named there be this one.
-  if (chosen.some(({ kind }) => kind === "remove")) await askEngines(parts, contexts, signal);
-  const verdicts = await allInTurns(
-    chosen,
-    (each) => unlessKept(parts, each, { named, wanted, isPart, ...run }, signal),
-  );
-  const removals = verdicts.filter((each) => each.kind === "remove")
-    .map((each) => asRemoval(parts, each, { wanted, isPart }));
-  const permitted = permitsRemovals({
-    removals: removals.map((each) => each.stack.key),
+  const look = () =>
+    allInTurns(chosen, async (each): Promise<ObsoleteFacts> => {
+      const unnamed = { ...each, isPart, ...await movedFrom(parts, each.stack.key, named) };
+      return { ...NO_DATA, complete, unnamed };
+    });
+  let all = await look();
+  if (all.some(goes)) {
+    const contexts = [...chosen.map((each) => each.stack.key), ...named].map((key) => key.context);
+    // A context may lead to another engine since it was asked, and a stack that is named there be this one.
+    await askEngines(parts, contexts, signal);
+    const asking = { ...run, wanted: wantedOf(deployments) };
+    const ask = async (each: ObsoleteFacts) =>
+      goes(each) ? await asked(parts, each, asking, signal) : each;
+    all = await allInTurns(await look(), ask);
+  }
+  const removals = all.filter(goes);
+  const isPermitted = only !== undefined || permitsRemovals({
+    removals: removals.map(({ unnamed: { stack } }) => stack.key),
     owned: discovered.length,
     origin,
     pending: parts.ledger.discovered.pending(owner),
   });
+  const mass = isPermitted
+    ? undefined
+    : `${removals.length} of ${discovered.length} discovered stacks would be ` +
+      `removed at once; that needs a manual trigger, or the same result in the next run`;
+  const stay = all.flatMap((each): Kept[] => {
+    const verdict = decideRemoval(each);
+    return verdict.kind === "remove" ? [] : [{ ...verdict, stack: each.unnamed.stack }];
+  });
   return {
     owner,
-    removals,
+    removals: removals.map((each) => ({ ...each, unnamed: { ...each.unnamed, mass } })),
     // What is looked into still may name the others: the end of that tells of them.
-    kept: verdicts.filter((each) => each.kind === "keep")
-      .filter((each) => each.isSure || left.length === 0),
-    held: permitted
-      ? ""
-      : `${removals.length} of ${discovered.length} discovered stacks would be ` +
-        `removed at once; that needs a manual trigger, or the same result in the next run`,
+    kept: stay.filter((each) => each.isSure || left.length === 0),
+    mass,
   };
 }
 
@@ -187,11 +195,6 @@ export function keepDeferred(
   if (unknown === 0) ledger.deferred.keepOnly(run.request, named);
 }
 
-/** The stacks that deployments are to make, and not to destroy. */
-export function wantedOf(deployments: readonly ExpandedDeployment[]): StackKey[] {
-  return deployments.filter((each) => !each.declared.deployment.destroy.enabled).map(keyOf);
-}
-
 /** The revisions by which a run decides what nothing names any more. */
 export function lookedAt(
   { configuration, expansion: { scans } }: ObsoleteRun,
@@ -199,36 +202,35 @@ export function lookedAt(
   return [configuration, ...scans.map(({ revision }) => revision)];
 }
 
-/** Keeps a stack that a person holds, this process runs in, or another context has; other verdicts stay as they are. */
-async function unlessKept(
+/** What is not asked of a stack that stays in any case. */
+const NO_DATA = { removeVolumes: false, removeImages: false, isStack: false, successors: [] };
+
+function goes(facts: ObsoleteFacts): boolean {
+  return decideRemoval(facts).kind === "remove";
+}
+
+/** The facts about a stack that would go, with its data, a person who holds it, and who else has it. */
+async function asked(
   parts: PipelineParts,
-  verdict: ObsoleteVerdict,
-  { named, isNamedBeside, ...run }: Pick<ObsoleteRun, "isNamedBeside"> & {
-    readonly named: readonly StackKey[];
+  { unnamed, complete }: ObsoleteFacts,
+  { wanted, isNamedBeside }: Pick<ObsoleteRun, "isNamedBeside"> & {
     readonly wanted: readonly StackKey[];
-    readonly isPart: boolean;
   },
   signal: AbortSignal,
-): Promise<Kept | RemoveVerdict> {
-  const { stack, stack: { key } } = verdict;
-  const hold = verdict.kind === "keep" ? undefined : personHold(parts, key)?.message;
-  const movedTo = hold === undefined ? movedFrom(parts, key, named) : undefined;
-  const elsewhere = movedTo && await namedElsewhere(parts, key, movedTo);
-  if (elsewhere !== undefined) {
-    const isSure = verdict.kind !== "keep" || verdict.isSure;
-    return { kind: "keep", stack, because: elsewhere, isSure, isNamed: true };
-  }
-  if (verdict.kind === "keep") return verdict;
-  const waiting = hold && `${hold}; waiting: ${whatGoes(asRemoval(parts, verdict, run))}`;
-  const because = waiting ??
+): Promise<ObsoleteFacts> {
+  const { stack: { key }, covering } = unnamed;
+  const removeVolumes = covering.every(({ policy }) => policy.removeVolumes);
+  const removeImages = covering.every(({ policy }) => policy.removeImages);
+  const data = removalFacts(parts, key, { removeVolumes, removeImages, wanted, complete });
+  const held = personHold(parts, key)?.message;
+  if (held !== undefined) return { ...data, unnamed: { ...unnamed, held } };
+  const others =
     await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
-    whyElsewhere(parts.ledger, key) ??
-    (await isNamedBeside(key)
-      ? "another target, or poll, of its repository names it, or may, as it cannot be read now"
-      : undefined);
-  return because === undefined
-    ? { ...verdict, movedTo }
-    : { kind: "keep", stack, because, isSure: true };
+      whyElsewhere(parts.ledger, key) ??
+      (await isNamedBeside(key)
+        ? "another target, or poll, of its repository names it, or may, as it cannot be read now"
+        : undefined);
+  return { ...data, unnamed: { ...unnamed, others } };
 }
 
 /** The plan for a stack that stays although nothing names it any more, or its context was changed. */
@@ -244,36 +246,30 @@ export function whyObsolete(directory: string): string {
   return `nothing names it any more: it was discovered in ${directory}`;
 }
 
-/** The stack that a changed context makes of one; of several, that on its engine, or which is not deployed. */
-function movedFrom(
-  { ledger }: Pick<PipelineParts, "ledger">,
-  key: StackKey,
-  named: readonly StackKey[],
-): StackKey | undefined {
-  const others = named.filter((each) => each.name === key.name);
-  const beside = ledger.owners.contextsBeside(key);
-  return others.find(({ context }) => beside.includes(context)) ??
-    others.find((each) => ledger.current(each) === undefined) ?? others[0];
-}
-
 /**
- * Why a stack stays that is now named by another context: by one that leads to the same engine, and is to have its
- * data, or by one that has never deployed it, or does not exist.
+ * The stack that a changed context makes of one; of several, that on its engine, or which is not deployed. And why the
+ * old one stays in any case: that context leads to the same engine, and is to have its data, or has never deployed it,
+ * or does not exist.
  */
-async function namedElsewhere(
+async function movedFrom(
   { ledger, hosts }: Pick<PipelineParts, "ledger" | "hosts">,
   key: StackKey,
-  other: StackKey,
-): Promise<string | undefined> {
-  const isBeside = ledger.owners.contextsBeside(key).includes(other.context);
-  if (!isBeside && ledger.current(other) !== undefined) return undefined;
-  const forget = `stackwright forget ${formatStackArguments(key)}`;
+  named: readonly StackKey[],
+): Promise<Pick<Unnamed, "movedTo" | "elsewhere">> {
+  const others = named.filter((each) => each.name === key.name);
+  const beside = ledger.owners.contextsBeside(key);
+  const to = others.find(({ context }) => beside.includes(context)) ??
+    others.find((each) => ledger.current(each) === undefined) ?? others[0];
+  if (to === undefined) return {};
+  const isBeside = beside.includes(to.context);
+  if (!isBeside && ledger.current(to) !== undefined) return { movedTo: { key: to } };
   const how = isBeside
-    ? `which leads to its engine: to have that one take it over, ${forget}`
-    : !await hosts.has(other.context)
+    ? "which leads to its engine: to have that one take it over, stackwright forget " +
+      formatStackArguments(key)
+    : !await hosts.has(to.context)
     ? "which does not exist: write one that does"
     : "which has not deployed it yet";
-  return `${key.name} is named by context ${other.context}, ${how}`;
+  return { elsewhere: `${key.name} is named by context ${to.context}, ${how}` };
 }
 
 async function scanOf(

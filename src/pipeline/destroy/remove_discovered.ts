@@ -1,4 +1,5 @@
 import { formatStackKey, ownerFrom, type Revision, type StackKey } from "../../model/mod.ts";
+import type { Goes, ObsoleteFacts } from "../../plan/mod.ts";
 import { stage } from "../../prepare/mod.ts";
 import { otherOwner, recordedOwner } from "../../record/mod.ts";
 import { deploying, OVERTAKEN } from "../../system/mod.ts";
@@ -12,7 +13,7 @@ import type { OpenedSource } from "../open_source.ts";
 import { noteDeferred, windowHold } from "../sync_gate.ts";
 import { outwaitProcess, untilSettled, whileOwned } from "../waits.ts";
 import type { LeftData } from "./left_data.ts";
-import { destroyObsolete, type Removal } from "./obsolete_removal.ts";
+import { removeStack } from "./remove_stack.ts";
 import {
   type AttemptedRemoval,
   removalAgain,
@@ -23,7 +24,8 @@ import {
 /** A removal of a discovered stack, and why. */
 interface RemovalWork {
   readonly run: Pick<OpenedSource, "request" | "configuration" | "trigger" | "origin" | "line">;
-  readonly removal: Removal;
+  readonly facts: ObsoleteFacts;
+  readonly verdict: Goes;
   readonly teller: Teller;
   readonly because: string;
   /** The revisions by which the run found that nothing names it. */
@@ -42,8 +44,8 @@ export async function removeDiscovered(
   work: RemovalWork,
   signal: AbortSignal,
 ): Promise<void> {
-  const { run: { configuration, origin, request, trigger }, removal: { stack }, teller } = work;
-  const { key } = stack;
+  const { run: { configuration, origin, request, trigger }, facts, teller } = work;
+  const { unnamed: { stack, stack: { key } } } = facts;
   const release = parts.ledger.current(key)?.id;
   const isUnchanged = () =>
     JSON.stringify(parts.ledger.discovered.get(key)) === JSON.stringify(stack) &&
@@ -78,13 +80,13 @@ export async function removeDiscovered(
 /** Decides about a removal and carries it out. Returns `moved` when another process changed the stack meanwhile. */
 async function decideAndRemove(
   parts: PipelineParts,
-  { run, removal, teller, because: message, looked, attempted, onDataLeft }: RemovalWork & {
+  { run, facts, verdict, teller, because: message, looked, attempted, onDataLeft }: RemovalWork & {
     readonly attempted: AttemptedRemoval;
   },
   signal: AbortSignal,
 ): Promise<"moved" | "done"> {
   const { configuration, origin, request, trigger } = run;
-  const { stack, stack: { key } } = removal;
+  const { unnamed: { stack, stack: { key } } } = facts;
   const repositories = [stack.repository, configuration.source.name];
   const asked = { target: { key, trigger, origin, configuration }, request };
   const closedNow = () => {
@@ -93,6 +95,8 @@ async function decideAndRemove(
     return closed;
   };
   const since = parts.ledger.mark(key);
+  const done = `removed: ${message}`;
+  const removal = { verdict, by: ownerFrom(configuration), found: stack, since, done };
   const decision = { kind: "destroy", message, changes: [], services: [] } as const;
   const held = closedNow() ?? removalHold(parts, key, attempted, decision);
   if (held !== undefined) return leave(teller, waiting(held));
@@ -105,7 +109,7 @@ async function decideAndRemove(
     const waits = personHold(parts, key) ?? closedNow();
     if (waits !== undefined) return void leave(teller, waiting(waits));
     teller.tell({ kind: "started" });
-    const remove = () => destroyObsolete(on, { run, removal, because: message, since }, within);
+    const remove = () => removeStack(on, key, { ...removal, isUnnamed: true }, within);
     return await remembering(parts, key, wish, remove, within);
   };
   const ofOwner = { keys: [key], owners: [ownerFrom(configuration)] };
@@ -117,8 +121,8 @@ async function decideAndRemove(
   const end = await whileOwned(parts, ofOwner, owned, signal);
   if (end === "moved") return end;
   if (end === "data_left") {
-    const left = { stack, isUnnamed: true, facts: removal.data, teller, configuration, looked };
-    onDataLeft({ ...left, done: `removed: ${message}`, since: parts.ledger.mark(key) });
+    const left = { stack, facts, teller, configuration, looked, done };
+    onDataLeft({ ...left, since: parts.ledger.mark(key) });
   } else if (end !== undefined) teller.tell({ kind: "ended", end });
   return "done";
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LABELS, type Release, stackKey } from "../../../src/model/mod.ts";
-import { asRemoval } from "../../../src/pipeline/destroy/obsolete_removal.ts";
+import { removalFacts } from "../../../src/pipeline/destroy/remove_stack.ts";
 import { namesDefinedIn } from "../../../src/pipeline/owner/claim.ts";
 import { keptNames } from "../../../src/pipeline/owner/kept_names.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -96,19 +96,19 @@ describe("keptNames()", () => {
   });
 });
 
-describe("asRemoval()", () => {
+describe("removalFacts()", () => {
   const policy = { delete: true, removeVolumes: true, removeImages: true };
   const owner = { source: "a", target: "", reference: "refs/heads/main" };
   const stack = { key: SHOP, owner, repository: "a", directory: "shop", policy };
-  const verdict = { kind: "remove", stack, removeVolumes: true, removeImages: true } as const;
+  const asked = { removeVolumes: true, removeImages: true, complete: true };
 
   it("knows which stacks of the run may be on its engine, and which of them were never deployed", () => {
     const ledger = ledgerOf(["shop", {}, {}], ["one", {}]);
     const wanted = [stackKey("", "one"), stackKey("", "fresh"), stackKey("other", "else")];
     const told = () => {
-      const { data } = asRemoval({ ledger }, verdict, { wanted });
-      assert.ok(data.isStack);
-      return data.successors.map(({ key, isNew }) => [key.name, isNew]);
+      const { isStack, successors } = removalFacts({ ledger }, SHOP, { ...asked, wanted });
+      assert.ok(isStack);
+      return successors.map(({ key, isNew }) => [key.name, isNew]);
     };
     assert.deepEqual(told(), [["one", false], ["fresh", true], ["else", true]]);
     for (const context of ["default", "other"]) {
@@ -120,7 +120,8 @@ describe("asRemoval()", () => {
   it("takes one that was unnamed, and is named again, for new: a rename may be taken back", () => {
     const ledger = ledgerOf(["shop", {}], ["one", {}]);
     const one = stackKey("", "one");
-    const isNew = () => asRemoval({ ledger }, verdict, { wanted: [one] }).data.successors[0]?.isNew;
+    const isNew = () =>
+      removalFacts({ ledger }, SHOP, { ...asked, wanted: [one] }).successors[0]?.isNew;
     assert.equal(isNew(), false);
     ledger.discovered.set({ ...stack, key: one, fresh: [SHOP] });
     assert.equal(isNew(), true);

@@ -67,7 +67,7 @@ describe("planObsolete(), where a discovery takes too long", () => {
     assert.equal(removals.length, 1);
     const left = { ...run, expansion: { ...run.expansion, left: ["apps of a"] } };
     const planned = await planObsolete(parts, left, signal);
-    assert.deepEqual([planned.removals, planned.kept, planned.held], [[], [], ""]);
+    assert.deepEqual([planned.removals, planned.kept, planned.mass], [[], [], undefined]);
   });
 });
 
@@ -121,9 +121,12 @@ describe("deleteLeftData()", () => {
     const stack = parts.ledger.discovered.get(key);
     const teller = createTeller([listener], { key } as ToldTarget, configuration);
     const left = {
-      ...{ stack, isUnnamed: true, teller, configuration, looked: [configuration] },
+      ...{ stack, teller, configuration, looked: [configuration] },
       ...{ done: "removed: gone", since: "" },
-      facts: { removeVolumes: true, removeImages: false, successors: [], fresh: [] },
+      facts: {
+        ...{ removeVolumes: true, removeImages: false, successors: [], complete: true },
+        unnamed: { stack, newer: false, covering: [{ policy: stack?.policy, admitted: true }] },
+      },
     } as unknown as LeftData;
     const asking = { ...parts, source } as unknown as PipelineParts;
     parts.ledger.discovered.set({ ...left.stack, isLeft: true });
