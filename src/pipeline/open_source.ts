@@ -22,6 +22,7 @@ import {
   keyOf,
   namedIn,
   neighboursOf,
+  wantedOf,
 } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
 import { ofOtherBranch, webhookRefusal } from "../plan/mod.ts";
@@ -77,6 +78,8 @@ export interface OpenedSource extends SourceRun {
    * take long.
    */
   readonly isNamedBeside: (key: StackKey) => Promise<boolean>;
+  /** The stacks that those want, as far as they can be read. */
+  readonly wantedBeside: () => Promise<readonly StackKey[]>;
   /** Where it waits with other runs of its configuration that do the same. */
   readonly line: Line;
   /** Tells whether the reference of the webhook behind the run passes a filter. */
@@ -85,7 +88,7 @@ export interface OpenedSource extends SourceRun {
 
 type AskedOfOthers = Pick<
   OpenedSource,
-  "heldByOther" | "otherBranch" | "besidePolls" | "isNamedBeside"
+  "heldByOther" | "otherBranch" | "besidePolls" | "isNamedBeside" | "wantedBeside"
 >;
 
 /** A source that was read, without the questions that a run asks about it. */
@@ -167,20 +170,29 @@ function heldByOthers(
   const asking = { request, origin, source };
   const othersOf = otherPollsOf(polled, asking);
   const read = new Map<string, ReturnType<typeof namedBy>>();
+  const ask = (other: SourceRequest) =>
+    read.getOrInsertComputed(
+      JSON.stringify(other),
+      () => namedBy(parts, { request: other, round }, signal),
+    );
   const names = async (other: SourceRequest, key: StackKey, isUnsure = () => true) => {
-    const ask = () => namedBy(parts, { request: other, round }, signal);
-    const { named = [], unknown } = await read.getOrInsertComputed(JSON.stringify(other), ask);
+    const { named = [], unknown } = await ask(other);
     if (named.includes(formatStackKey(key))) return true;
     return unknown === "all" || unknown !== undefined && isUnsure();
   };
   const { reference } = configuration;
   const beside = besidePolls(polled, { ...request, reference });
-  const targets = once(() => otherTargets(parts.ledger, configuration, [request, ...beside]));
+  const others = once(() => {
+    return [...beside, ...otherTargets(parts.ledger, configuration, [request, ...beside])];
+  });
   return {
     besidePolls: beside,
     isNamedBeside: async (key) => {
-      for (const other of [...beside, ...targets()]) if (await names(other, key)) return true;
+      for (const other of others()) if (await names(other, key)) return true;
       return false;
+    },
+    wantedBeside: async () => {
+      return (await Promise.all(others().map(ask))).flatMap(({ wanted = [] }) => wanted);
     },
     heldByOther: async ({ declared }) => {
       if (declared.deployment.pause) return undefined;
@@ -223,12 +235,18 @@ async function namedBy(
   parts: PipelineParts,
   asked: RequestOfRound,
   signal: AbortSignal,
-): Promise<{ readonly named?: readonly string[]; readonly unknown?: "discoveries" | "all" }> {
+): Promise<{
+  readonly named?: readonly string[];
+  readonly wanted?: readonly StackKey[];
+  readonly unknown?: "discoveries" | "all";
+}> {
   try {
     const run = { ...asked, trigger: "poll", origin: "automatic", patience: ASKED_MS } as const;
     const { expansion } = await readSource(parts, run, { describe: () => {} }, signal);
     const named = namedIn(expansion).map(formatStackKey);
-    return { named, ...expansion.left.length > 0 && { unknown: "discoveries" } };
+    const { deployments, failures, left } = expansion;
+    const wanted = [...wantedOf(deployments), ...failures.map(({ key }) => key)];
+    return { named, wanted, ...left.length > 0 && { unknown: "discoveries" } };
   } catch (error) {
     signal.throwIfAborted();
     if (!isStackwrightError(error)) throw error;

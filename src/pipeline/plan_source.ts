@@ -32,9 +32,9 @@ import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_
 import { partsToLook, type PipelineParts } from "./parts.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { preparing } from "./waits.ts";
-import { deployedBy } from "./destroy/left_data.ts";
+import { deployedBy, isDeployedBy } from "./destroy/left_data.ts";
 import { goingFirst } from "./destroy/remove_stack.ts";
-import { planObsolete, planOfKept, whyObsolete } from "./destroy/plan_obsolete.ts";
+import { lookedAt, planObsolete, planOfKept, whyObsolete } from "./destroy/plan_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { shownModel, type Target } from "../prepare/mod.ts";
@@ -102,7 +102,8 @@ export async function planSource(
     if (parts.ledger.isUnderWay(each.key)) continue;
     parts.ledger.deployed(parts.ledger.beginDeploy(each), {}, "");
   }
-  const isDeployed = deployedBy(wanted);
+  const turns = { here: deployments, deployed: deployedBy(wanted), looked: lookedAt(opened) };
+  const isDeployed = isDeployedBy(parts, turns);
   const remove = (each: ObsoleteFacts) => {
     const plan = () => planRemoval(parts, opened, { facts: each, isDeployed }, signal);
     return attempt(each.unnamed.stack.key, plan, signal);

@@ -22,7 +22,12 @@ import {
   planOfKept,
   whyObsolete,
 } from "./destroy/plan_obsolete.ts";
-import { deletedAfter, deployedListener, isReleaseOf, type LeftData } from "./destroy/left_data.ts";
+import {
+  deletedAfter,
+  deployedListener,
+  isDeployedBy,
+  type LeftData,
+} from "./destroy/left_data.ts";
 import { removeDiscovered } from "./destroy/remove_discovered.ts";
 import { discoveryOwner } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -90,8 +95,8 @@ export async function removeObsolete(
   };
   const deployed = new Set<string>();
   // A run for one stack alone deploys none of the others.
-  const isDeployed = (key: StackKey) =>
-    only === undefined ? deployed.has(formatStackKey(key)) : isReleaseOf(parts, key, lookedAt(run));
+  const here = only === undefined ? run.expansion.deployments : [];
+  const isDeployed = isDeployedBy(parts, { here, deployed, looked: lookedAt(run) });
   const all = async (onDataLeft: (left: LeftData) => void) => {
     const removeAll = (those: readonly ObsoleteFacts[]) =>
       allInTurns(those, (each) => remove(each, onDataLeft));

@@ -26,6 +26,8 @@ export interface Unnamed extends UnnamedStack {
   readonly elsewhere?: string | undefined;
   /** The stack of its name by another engine's context, after which it goes, where that is deployed. */
   readonly movedTo?: Omit<Successor, "isNew"> | undefined;
+  /** What its repository still has of it, in words. */
+  readonly there?: string | undefined;
   /** Who else has it, or may have it, in words. */
   readonly others?: string | undefined;
   /** That it is one of very many that would go at once, in words. */
@@ -82,7 +84,8 @@ const NOTHING: RemovedBeside = { removeVolumes: false, removeImages: false };
  *
  * Of one that nothing names any more the policy is that of the configurations whose directories cover it, and all of
  * them must permit the removal. Without any it stays: who ends a discovery, or has it look elsewhere, has not said
- * that what it found is to go, nor with what.
+ * that what it found is to go, nor with what. So does who has its directory become a link, or its compose file have
+ * another name.
  *
  * No data goes, and no images, that a stack which the run wants may need: one that is not deployed as it wants it says
  * by no release what it goes on with, nor does one whose turn has not come, nor one that cannot be read. Data of what
@@ -130,11 +133,15 @@ function whyStays(
   { complete }: RemovalFacts,
   goes: Goes,
 ): Stays | undefined {
-  const { stack, newer, held, elsewhere, movedTo, others, mass } = unnamed;
+  const { stack, newer, there, held, elsewhere, movedTo, others, mass } = unnamed;
   const kept = whyKept(unnamed, complete);
   const isSure = newer === false && (complete || stack.policy === undefined);
   if (elsewhere !== undefined) return { kind: "keep", because: elsewhere, isSure, isNamed: true };
   if (kept !== undefined) return { kind: "keep", because: kept, isSure };
+  if (there !== undefined) {
+    const because = `${there}: remove that, too, if it is to go`;
+    return { kind: "keep", because, isSure };
+  }
   if (held !== undefined) {
     return { kind: "hold", because: `${held}; waiting: ${wordsOf(goes)}`, isSure };
   }

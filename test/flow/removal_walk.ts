@@ -156,9 +156,11 @@ export class RemovalWalk {
     say: (what: string) => void,
   ): Promise<void> {
     const fails = this.#random() < 0.3;
-    const there = [...this.#directories.keys()].filter((each) => each !== one);
-    const [into, other] = [
-      this.#pick(there),
+    // What another configuration wants is not known before it is deployed.
+    const isBeside = ({ area }: Directory) => AREAS[area]?.by === AREAS[old.area]?.by;
+    const beside = [...this.#directories].filter(([name, each]) => name !== one && isBeside(each));
+    const [[into], other] = [
+      this.#pick(beside) ?? [],
       this.#pick(NAMES.filter((each) => !this.#directories.has(each))),
     ];
     if (kind === "go") {
@@ -319,6 +321,6 @@ export class RemovalWalk {
 
 /** What may happen in a step. */
 const KINDS = [
-  ...["come", "come", "go", "rename", "merge", "hand", "move", "destroy", "undo", "fail", "mend"],
-  ...["mend", "break", "hold", "resume", "look", "link"],
+  ...["come", "come", "come", "go", "go", "rename", "merge", "hand", "move", "destroy", "destroy"],
+  ...["undo", "fail", "mend", "mend", "mend", "break", "hold", "resume", "resume", "look", "link"],
 ];

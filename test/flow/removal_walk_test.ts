@@ -10,7 +10,8 @@ import { RemovalWalk } from "./removal_walk.ts";
 import { createWorld } from "./world.ts";
 
 /** `WALK_SEED` and `WALK_STEPS` make other walks, and longer ones. */
-const SEED = Number(process.env["WALK_SEED"] ?? "20261129");
+const GIVEN = process.env["WALK_SEED"];
+const SEED = Number(GIVEN ?? "20261129");
 const STEPS = Number(process.env["WALK_STEPS"] ?? "40");
 
 describe("a random walk of directories that come, go, move, and are renamed, merged and destroyed", () => {
@@ -23,7 +24,8 @@ describe("a random walk of directories that come, go, move, and are renamed, mer
       for (let count = 0; count < STEPS; count++) {
         assert.deepEqual(await walk.step(), [], `seed ${SEED}:\n${walk.said.join("\n")}`);
       }
-      assert.ok(walk.gone > 0, walk.said.join("\n"));
+      // There are walks in which nothing has to go.
+      assert.ok(walk.gone > 0 || GIVEN !== undefined, walk.said.join("\n"));
     } finally {
       await world.close();
       await rm(directory, { recursive: true, force: true });

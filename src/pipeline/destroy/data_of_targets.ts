@@ -1,12 +1,12 @@
-import { formatStackKey, type TargetListener } from "../../model/mod.ts";
+import type { TargetListener } from "../../model/mod.ts";
 import type { RemovalFacts } from "../../plan/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
-import { discoveryOwner, type ExpandedDeployment, keyOf } from "../expand_deployments.ts";
+import { discoveryOwner, type ExpandedDeployment } from "../expand_deployments.ts";
 import type { OpenedSource } from "../open_source.ts";
 import type { PipelineParts } from "../parts.ts";
 import { removalWish } from "./failed_removal.ts";
-import { deletedAfter, deployedListener, isReleaseOf } from "./left_data.ts";
+import { deletedAfter, deployedListener, isDeployedBy } from "./left_data.ts";
 import { lookedAt } from "./plan_obsolete.ts";
 
 /**
@@ -31,12 +31,9 @@ export async function withDataOfTargets(
 ): Promise<void> {
   const { configuration, request } = opened;
   // Another run may be at one of those that the configuration names, or this one be for a few alone.
-  const here = new Set(deployments.map((each) => formatStackKey(keyOf(each))));
   const deployed = new Set<string>();
-  const isDeployed = (key: Target["key"]) =>
-    here.has(formatStackKey(key))
-      ? deployed.has(formatStackKey(key))
-      : isReleaseOf(parts, key, lookedAt(opened));
+  const looked = lookedAt(opened);
+  const isDeployed = isDeployedBy(parts, { here: deployments, deployed, looked });
   await deletedAfter(parts, isDeployed, async (left) => {
     const onLeft: LeaveData = (target, facts, teller) => {
       const { key, revision, deployment: { workingDir: directory } } = target;

@@ -15,6 +15,7 @@ import { allInTurns, deploying } from "../../system/mod.ts";
 import type { Teller } from "../../tell/mod.ts";
 import { remembering } from "../decide/remembering.ts";
 import { destroyTarget } from "../destroy_target.ts";
+import { type ExpandedDeployment, keyOf } from "../expand_deployments.ts";
 import { partsFor, type PipelineParts } from "../parts.ts";
 import { type AttemptedRemoval, removalAgain } from "./failed_removal.ts";
 import { written } from "./finish_destroy.ts";
@@ -167,18 +168,36 @@ export function deployedListener(deployed: Set<string>): TargetListener {
   };
 }
 
-/** Tells which stacks are deployed as a run wants them, once these plans of it are carried out. */
+/** The keys of stacks that are deployed as a run wants them, once these plans of it are carried out. */
 export function deployedBy(
   plans: readonly (StackKey & { readonly plan?: Plan })[],
-): (key: StackKey) => boolean {
+): ReadonlySet<string> {
   const isThere = ({ plan }: typeof plans[number]) =>
     plan?.kind === "deploy" || (plan?.kind === "skip" && plan.reason === "no_changes");
-  const deployed = new Set(plans.filter(isThere).map(formatStackKey));
-  return (key) => deployed.has(formatStackKey(key));
+  return new Set(plans.filter(isThere).map(formatStackKey));
+}
+
+/**
+ * Tells which stacks are deployed as a run wants them: of those that have their turn in it, `here`, the ones that are
+ * noted as `deployed`; of others, as of another target, those whose release is of what the run has looked at.
+ */
+export function isDeployedBy(
+  parts: Pick<PipelineParts, "ledger">,
+  { here, deployed, looked }: {
+    readonly here: readonly ExpandedDeployment[];
+    readonly deployed: ReadonlySet<string>;
+    readonly looked: readonly Revision[];
+  },
+): (key: StackKey) => boolean {
+  const names = new Set(here.map((each) => formatStackKey(keyOf(each))));
+  return (key) => {
+    const name = formatStackKey(key);
+    return names.has(name) ? deployed.has(name) : isReleaseOf(parts, key, looked);
+  };
 }
 
 /** Whether the release of a stack that runs is of revisions that a run has looked at, where it deploys nothing. */
-export function isReleaseOf(
+function isReleaseOf(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
   looked: readonly Revision[],

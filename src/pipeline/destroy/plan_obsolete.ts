@@ -33,6 +33,7 @@ import { askEngines } from "../owner_elsewhere.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isNewer } from "./is_newer.ts";
 import { isNew, removalFacts } from "./remove_stack.ts";
+import { stillThere } from "./still_there.ts";
 
 /** A run whose source was opened, as far as what it does not name any more depends on it. */
 export type ObsoleteRun =
@@ -46,6 +47,7 @@ export type ObsoleteRun =
     | "passes"
     | "besidePolls"
     | "isNamedBeside"
+    | "wantedBeside"
     | "line"
   >
   & {
@@ -213,24 +215,27 @@ function goes(facts: ObsoleteFacts): boolean {
 async function asked(
   parts: PipelineParts,
   { unnamed, complete }: ObsoleteFacts,
-  { wanted, isNamedBeside }: Pick<ObsoleteRun, "isNamedBeside"> & {
-    readonly wanted: readonly StackKey[];
-  },
+  { wanted, expansion, ...run }: ObsoleteRun & { readonly wanted: readonly StackKey[] },
   signal: AbortSignal,
 ): Promise<ObsoleteFacts> {
   const { stack: { key }, covering } = unnamed;
-  const removeVolumes = covering.every(({ policy }) => policy.removeVolumes);
-  const removeImages = covering.every(({ policy }) => policy.removeImages);
-  const data = removalFacts(parts, key, { removeVolumes, removeImages, wanted, complete });
-  const held = personHold(parts, key)?.message;
-  if (held !== undefined) return { ...data, unnamed: { ...unnamed, held } };
-  const others =
+  const what = {
+    removeVolumes: covering.every(({ policy }) => policy.removeVolumes),
+    removeImages: covering.every(({ policy }) => policy.removeImages),
+    complete,
+  };
+  const there = await stillThere(parts, unnamed.stack, expansion, signal);
+  const held = there === undefined ? personHold(parts, key)?.message : undefined;
+  const others = there ?? held ??
     await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal) ??
-      whyElsewhere(parts.ledger, key) ??
-      (await isNamedBeside(key)
-        ? "another target, or poll, of its repository names it, or may, as it cannot be read now"
-        : undefined);
-  return { ...data, unnamed: { ...unnamed, others } };
+    whyElsewhere(parts.ledger, key) ??
+    (await run.isNamedBeside(key)
+      ? "another target, or poll, of its repository names it, or may, as it cannot be read now"
+      : undefined);
+  // Those were all read by then, and may go on with its data.
+  const beside = others === undefined ? await run.wantedBeside() : [];
+  const data = removalFacts(parts, key, { ...what, wanted: [...wanted, ...beside] });
+  return { ...data, unnamed: { ...unnamed, there, held, others } };
 }
 
 /** The plan for a stack that stays although nothing names it any more, or its context was changed. */

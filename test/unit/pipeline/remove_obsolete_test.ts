@@ -47,6 +47,7 @@ describe("planObsolete()", () => {
         deploy: () => Promise.resolve(),
         besidePolls: [],
         isNamedBeside: () => Promise.resolve(false),
+        wantedBeside: () => Promise.resolve([]),
         leaves: () => false,
       },
       passes: (filter: string) => turns.take(() => passesWebhookFilter(filter, ["main"]), signal),
@@ -168,6 +169,7 @@ describe("removeObsolete()", () => {
         deploy: () => Promise.resolve(),
         besidePolls: [],
         isNamedBeside: () => Promise.resolve(false),
+        wantedBeside: () => Promise.resolve([]),
         leaves: () => false,
       },
     } as unknown as Parameters<typeof removeObsolete>[1];
@@ -202,6 +204,7 @@ describe("removeObsolete()", () => {
         deploy: () => Promise.resolve(),
         besidePolls: [],
         isNamedBeside: () => Promise.resolve(false),
+        wantedBeside: () => Promise.resolve([]),
         leaves: () => false,
       },
     } as unknown as Parameters<typeof removeObsolete>[1];
@@ -281,6 +284,7 @@ function createShop() {
       deploy: () => Promise.resolve(),
       besidePolls: [],
       isNamedBeside: () => Promise.resolve(false),
+      wantedBeside: () => Promise.resolve([]),
       leaves: () => false,
     },
   } as unknown as Parameters<typeof removeObsolete>[1];
@@ -288,6 +292,7 @@ function createShop() {
   const meter = { move() {}, observe() {}, count() {} };
   const log = createRecordingLog();
   const parts = {
+    source: { entries: () => Promise.resolve(new Map()) },
     ...{ ledger, clock, stackLock, meter, log, mentioned: new Set(), listeners: [] },
     windows: { decide: () => ({ allowed: true, windows: [], manualOverride: false }) },
     options: { nextPoll: () => new Date(NEXT_POLL) },

@@ -97,6 +97,12 @@ describe("decideRemoval(), of a stack that nothing names any more", () => {
       /name it again with destroy: .*remove_volumes: false\}, or .* its volumes and \.\/data as well/,
       false,
     ],
+    [
+      "a link leads on from its directory",
+      { there: "apps/shop is a symlink now, which no discovery follows" },
+      "keep",
+      /^apps\/shop is a symlink .* follows: remove that, too, if it is to go$/,
+    ],
     ["others have it", { others: "it is theirs" }, "keep", /^it is theirs$/],
     ["a person holds it", { held: "held" }, "hold", /^held; waiting: removal, which deletes its/],
     [
