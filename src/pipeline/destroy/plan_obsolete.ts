@@ -14,6 +14,7 @@ import {
   permitsRemovals,
   type Stays,
   type Unnamed,
+  type UnnamedStack,
 } from "../../plan/mod.ts";
 import { whyElsewhere } from "../../record/mod.ts";
 import { allInTurns } from "../../system/mod.ts";
@@ -88,21 +89,19 @@ export async function planObsolete(
   const chosen = chooseUnnamed({ stacks: candidates.flat(), named, scans: scanned, isWhole });
   const complete = failures.length + left.length === 0;
   const isPart = run.besidePolls.some(({ target }) => target === request.target);
-  const look = () =>
-    allInTurns(chosen, async (each): Promise<ObsoleteFacts> => {
-      const unnamed = { ...each, isPart, ...await movedFrom(parts, each.stack.key, named) };
-      return { ...NO_DATA, complete, unnamed };
-    });
-  let all = await look();
-  if (all.some(goes)) {
+  const factsOf = (each: UnnamedStack & Partial<Unnamed>): ObsoleteFacts => {
+    return { ...NO_DATA, complete, unnamed: { ...each, isPart } };
+  };
+  if (chosen.some((each) => goes(factsOf(each)))) {
     const contexts = [...chosen.map((each) => each.stack.key), ...named].map((key) => key.context);
     // A context may lead to another engine since it was asked, and a stack that is named there be this one.
     await askEngines(parts, contexts, signal);
-    const asking = { ...run, wanted: wantedOf(deployments) };
-    const ask = async (each: ObsoleteFacts) =>
-      goes(each) ? await asked(parts, each, asking, signal) : each;
-    all = await allInTurns(await look(), ask);
   }
+  const asking = { ...run, wanted: wantedOf(deployments) };
+  const all = await allInTurns(chosen, async (each) => {
+    const facts = factsOf({ ...each, ...await movedFrom(parts, each.stack.key, named) });
+    return goes(facts) ? await asked(parts, facts, asking, signal) : facts;
+  });
   const removals = all.filter(goes);
   const isPermitted = only !== undefined || permitsRemovals({
     removals: removals.map(({ unnamed: { stack } }) => stack.key),
