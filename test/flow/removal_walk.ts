@@ -20,6 +20,8 @@ interface Directory {
   readonly destroy?: "all" | "no data";
   /** Whether it has become a link to where its files are now. */
   readonly isLink?: boolean;
+  /** Whether it was handed over to the other configuration, which does not know what the first one's may go on with. */
+  readonly isAdopted?: boolean;
 }
 
 /**
@@ -157,7 +159,8 @@ export class RemovalWalk {
   ): Promise<void> {
     const fails = this.#random() < 0.3;
     // What another configuration wants is not known before it is deployed.
-    const isBeside = ({ area }: Directory) => AREAS[area]?.by === AREAS[old.area]?.by;
+    const isBeside = ({ area, destroy, isAdopted }: Directory) =>
+      AREAS[area]?.by === AREAS[old.area]?.by && !destroy && !isAdopted && !old.isAdopted;
     const beside = [...this.#directories].filter(([name, each]) => name !== one && isBeside(each));
     const [[into], other] = [
       this.#pick(beside) ?? [],
@@ -209,10 +212,14 @@ export class RemovalWalk {
     const [from, next] = [AREAS[old.area], AREAS[to]];
     const url = this.#repositories[next?.by ?? 0]?.url ?? "";
     const isOthers = from?.by !== next?.by;
+    const isShared = [...this.#directories].some(([name, { volumes }]) =>
+      name !== one && volumes.some((each) => old.volumes.includes(each))
+    );
+    if (isOthers && (isShared || old.volumes.length > 1 || old.destroy)) return;
     const adopt = ["adopt", this.#stack(one), "--source", url];
     if (isOthers && !await this.#command(...adopt)) return;
     say(`${one} moves to ${to}`);
-    this.#directories.set(one, { ...old, area: to });
+    this.#directories.set(one, { ...old, area: to, ...(isOthers && { isAdopted: true }) });
   }
 
   async #mend(kind: string, say: (what: string) => void): Promise<void> {
