@@ -36,7 +36,7 @@ describe("apply, of a commit that is not the newest one any more when its turn c
         await commit(world, { "compose.yaml": shop("3") });
         await pollTo(world, "succeeded");
       });
-      assert.match(told, /came meanwhile, whose run decides/);
+      assert.match(told, /came meanwhile, by which it is decided/);
       assert.equal(await label(world, "web", "number"), "3");
       await pollTo(world, "skipped");
     }));

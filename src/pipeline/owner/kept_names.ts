@@ -8,7 +8,8 @@ import { openedOf } from "./claim.ts";
 /**
  * Why things that were made for a stack stay when it goes, by what releases say of their names: its own
  * calls them external now, which is how data is kept from `down --volumes`; or another stack of its engine
- * defines or mounts the volume, which starts with the data of this one, as after a rename.
+ * defines or mounts the volume, which starts with the data of this one, as after a rename. All volumes stay where
+ * one of these releases cannot be read, as with another key.
  */
 export async function keptNames(
   ledger: Pick<Ledger, "current" | "currents" | "history" | "open" | "owners">,
@@ -23,11 +24,15 @@ export async function keptNames(
   const own = [good, ledger.history(key, 1)[0]].flatMap((each) => each ?? []);
   const reasons = { network: new Map<string, string>(), volume: new Map<string, string>() };
   const templates: [written: string, why: string][] = [];
+  let unread: string | undefined;
   const pauses = createPauses(1);
   for (const release of [...others, ...own]) {
     await pauses.after(1);
     const opened = openedOf(ledger, release);
-    if (opened === undefined) continue;
+    if (opened === undefined) {
+      unread ??= `release ${release.number} of ${release.key.name} cannot be read, and may have it`;
+      continue;
+    }
     for (const [kind, kinds] of [["network", "networks"], ["volume", "volumes"]] as const) {
       for (const { name, external } of allResourcesOf(opened, kinds)) {
         const says = external ? "calls it external" : "defines it";
@@ -45,9 +50,8 @@ export async function keptNames(
     if (kind !== "network" && kind !== "volume") return undefined;
     // A release calls the copies of its own files external.
     if (labels[LABELS.files] !== undefined) return undefined;
-    const byTemplate = kind === "volume"
-      ? templates.find(([written]) => fitsTemplate(written, name))?.[1]
-      : undefined;
-    return reasons[kind].get(name) ?? byTemplate;
+    const known = reasons[kind].get(name);
+    if (known !== undefined || kind === "network") return known;
+    return templates.find(([written]) => fitsTemplate(written, name))?.[1] ?? unread;
   };
 }

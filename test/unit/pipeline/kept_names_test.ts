@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { LABELS, type Release, stackKey } from "../../../src/model/mod.ts";
+import { errors, LABELS, type Release, stackKey } from "../../../src/model/mod.ts";
 import { removalFacts } from "../../../src/pipeline/destroy/remove_stack.ts";
 import { namesDefinedIn } from "../../../src/pipeline/owner/claim.ts";
 import { keptNames } from "../../../src/pipeline/owner/kept_names.ts";
+import type { RecordedRelease } from "../../../src/record/ledger.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "../record/releases.ts";
@@ -42,6 +43,18 @@ describe("keptNames()", () => {
     assert.equal(why(thing("shop_store"), "container"), undefined);
     assert.equal(why(thing("shop_own"), "volume"), undefined);
     assert.equal(why(thing("shop_store", { [LABELS.files]: "shop_store" }), "volume"), undefined);
+  });
+
+  it("keeps all volumes where a release of another stack cannot be read", async () => {
+    const ledger = ledgerOf(["shop", { volumes: { own: OWN } }], ["other", {}]);
+    const open = (release: RecordedRelease) => {
+      if (release.key.name === "other") throw errors.ledger_unusable("another key");
+      return ledger.open(release);
+    };
+    const why = await keptNames(Object.assign(Object.create(ledger), { open }), SHOP);
+    const told = "release 1 of other cannot be read, and may have it";
+    assert.equal(why({ ...OWN, labels: {} }, "volume"), told);
+    assert.equal(why({ ...OWN, labels: {} }, "network"), undefined);
   });
 
   it("keeps what the last good release of a removed stack calls external, whatever failed after it", async () => {
