@@ -15,8 +15,9 @@ export async function copyLedger(files: Files, from: string, to: string): Promis
   try {
     if (await files.stat(`${from}-wal`) !== undefined) return await copyOpenLedger(from, to);
     // No process has it open: opening it would leave a journal behind.
-    if (await files.stat(from) === undefined) return;
-    await files.write(to, files.readInPieces(from), { mode: 0o600 });
+    const place = await files.realPath(from);
+    if (place === undefined) return;
+    await files.write(to, files.readInPieces(place), { mode: 0o600 });
   } catch (cause) {
     if (cause instanceof StackwrightError) throw cause;
     throw errors.ledger_unusable(`the ledger ${from} cannot be read: ${messageOf(cause)}`, {

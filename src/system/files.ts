@@ -37,7 +37,10 @@ export interface DiskRoom {
 export interface Files {
   /** The bytes of a file, or `undefined` when there is none. Fails with `EFBIG` for more than `mostBytes`. */
   readIfExists(path: string, mostBytes: number): Promise<Uint8Array | undefined>;
-  /** The bytes in pieces of at most a mebibyte, for files of any size. Fails for a missing file. */
+  /**
+   * The bytes of a plain file in pieces of at most a mebibyte, for files of any size. Fails for a missing
+   * file, and with `ENXIO` for what is none, a link as well, which is not opened.
+   */
   readInPieces(path: string): AsyncIterable<Uint8Array>;
   /** A plain file of at most `mostBytes`; `undefined` for anything else, which is not opened. */
   readPlain(

@@ -18,7 +18,7 @@ const LARGE_DIRECTORY = 1 << 20;
 export const systemFiles: Files = {
   readIfExists: (path, mostBytes) => missingAsUndefined(readAll(path, mostBytes)),
   async *readInPieces(path) {
-    await using handle = await fs.open(path, constants.O_RDONLY);
+    await using handle = await openPlain(path, constants.O_RDONLY);
     yield* piecesOf(handle, PIECE_BYTES);
   },
   async readPlain(path, mostBytes) {

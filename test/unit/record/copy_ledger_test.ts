@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -46,6 +46,9 @@ describe("copyLedger()", () => {
       const before = await readFile(from);
       await copyLedger(systemFiles, from, to);
       assert.deepEqual((await readdir(directory)).sort(), ["copy.db", "state.db"]);
+      const link = join(directory, "link.db");
+      await symlink("state.db", link);
+      await copyLedger(systemFiles, link, to);
       assert.deepEqual(await readFile(from), before);
       assert.equal(open(to).current(WEB)?.number, 1);
     }));

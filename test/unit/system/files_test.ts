@@ -188,6 +188,20 @@ describe("systemFiles.readInPieces", () => {
       for await (const piece of files.readInPieces(path)) assert.equal(piece.buffer.byteLength, 5);
     }),
   );
+
+  it(
+    "readInPieces() opens nothing but plain files",
+    inDirectory(async (directory) => {
+      await files.write(join(directory, "file"), "text");
+      await files.replaceLink("file", join(directory, "link"));
+      for (const path of [join(directory, "link"), "/dev/null"]) {
+        await assert.rejects(
+          files.readInPieces(path)[Symbol.asyncIterator]().next(),
+          hasCode("ENXIO"),
+        );
+      }
+    }),
+  );
 });
 
 describe("what reads files into memory", () => {
