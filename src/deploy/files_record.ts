@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { LiveManifest, Release, StackOwner } from "../model/mod.ts";
+import { type LiveManifest, own, type Release, type StackOwner } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
-import type { KeptFiles } from "./replaced_files.ts";
-import { canonicalJson } from "../compose/mod.ts";
+import { canonicalJson, parentsOf } from "../compose/mod.ts";
 
 /** The parts of a release that decide about its files on disk. */
 export type ShownRelease =
@@ -13,6 +12,14 @@ export type ShownRelease =
 /** Whose data containers wrote: the stack's owner, and the repository that it was deployed from. */
 export interface DataOwner extends StackOwner {
   readonly repository: string;
+}
+
+/** Copies of files that containers changed or made, and a newer release replaces. */
+export interface KeptFiles {
+  /** {@link filesDigest} of the release that the files belong to. */
+  readonly base: string;
+  /** What was written at each path before, as in its record; empty for what only containers made. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 /** Record of the files on disk for a stack's containers, independent of the ledger. */
@@ -62,8 +69,19 @@ export function between(before: LiveManifest, after: LiveManifest): LiveManifest
   return { files: Object.fromEntries(files), directories };
 }
 
+/** Paths of files that `after` replaces: by others, or by directories, where `before` had some. */
+export function replacedPaths(before: LiveManifest, after: LiveManifest): string[] {
+  const files = Object.keys(after.files);
+  const around = [...files, ...after.directories].flatMap(parentsOf);
+  const directories = new Set([...after.directories, ...around]);
+  return [
+    ...files.filter((path) => own(before.files, path) !== own(after.files, path)),
+    ...Object.keys(before.files).filter((path) => directories.has(path)),
+  ];
+}
+
 /** The content of a file without the mark {@link between} puts on unsure files. */
-export function sureContent(content: string): string {
+function sureContent(content: string): string {
   return content.startsWith(UNSURE) ? content.slice(UNSURE.length) : content;
 }
 

@@ -1,10 +1,10 @@
-import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { parentsOf } from "../compose/mod.ts";
-import type { ComposeModel, LiveManifest, StackKey } from "../model/mod.ts";
+import { type ComposeModel, type LiveManifest, own, type StackKey } from "../model/mod.ts";
 import type { Commands, Files } from "../system/mod.ts";
 import { holdsSomething } from "./copy_old_data.ts";
 import { type DataOwner, readFilesRecord, RECORD_FILE, writeFilesRecord } from "./files_record.ts";
+import { isAsWritten } from "./is_as_written.ts";
 import { LiveDirectory } from "./live_directory.ts";
 import { pathsBelow } from "./live_inside.ts";
 import { removeWritten } from "./remove_written.ts";
@@ -36,7 +36,7 @@ export async function writtenData(
   for (const path of [...mounted ?? []].sort()) {
     if (await files.stat(join(live, path)) !== undefined) there.push(path);
   }
-  const left = mounted && await besideMounts(files, live, { mounted, tracked }) || [];
+  const left = mounted && await besideMounts(files, directories, { mounted, tracked }) || [];
   if (there.length + left.length === 0) return [`what was written to ${live}`];
   const more = left.length > MOST_LEFT ? [`whatever else is in ${live}`] : [];
   return [
@@ -48,13 +48,15 @@ export async function writtenData(
   ];
 }
 
+type Places = Pick<ReturnType<typeof stackDirectories>, "live" | "current">;
+
 /** What is named of data that earlier releases mounted. */
 const MOST_LEFT = 10;
 
 /** What is in `live` beside what is mounted and the tracked files: the outermost paths, some more than are named. */
 async function besideMounts(
   files: Files,
-  live: string,
+  { live, current }: Places,
   { mounted, tracked }: {
     readonly mounted: ReadonlySet<string>;
     readonly tracked: LiveManifest | undefined;
@@ -75,7 +77,10 @@ async function besideMounts(
       const isDirectory = (await files.stat(place))?.kind === "directory";
       if (around.has(path) && isDirectory) directories.push(path);
       const places = { live: place, current: place };
-      if (around.has(path)) continue;
+      // What containers wrote to a file of ours stays when nothing mounts it any more.
+      const isKnown = around.has(path) && (isDirectory || mounted.has(path) ||
+        await isAsWritten(files, place, [join(current, path)]));
+      if (isKnown) continue;
       if (!isDirectory || await isWritten(files, places, undefined)) left.push(path);
     }
   }
@@ -113,25 +118,18 @@ export async function keepWritten(
   return true;
 }
 
-/** Entries of a directory, and bytes of a file, up to which they are compared; more counts as written. */
+/** Entries up to which they are compared; more counts as written. */
 const MOST_ENTRIES = 10_000;
-const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Whether `live` has anything but `tracked` files as they were committed, and empty directories. */
 async function holdsWritten(
   files: Files,
-  { live, current }: Pick<ReturnType<typeof stackDirectories>, "live" | "current">,
+  { live, current }: Places,
   tracked: LiveManifest | undefined,
 ): Promise<boolean> {
   const isCommitted = async (path: string) => {
     if (tracked === undefined || !Object.hasOwn(tracked.files, path)) return false;
-    const [now, was] = [join(live, path), join(current, path)];
-    const [ours, theirs] = [
-      await files.readPlain(now, MOST_BYTES),
-      await files.readPlain(was, MOST_BYTES),
-    ];
-    return ours !== undefined && theirs !== undefined &&
-      Buffer.compare(ours.data, theirs.data) === 0;
+    return await isAsWritten(files, join(live, path), [join(current, path)]);
   };
   const directories = [""];
   let seen = 0;
@@ -162,7 +160,8 @@ export async function writtenAt(
       if (!await holdsSomething(files, place)) return false;
       const all = Object.entries(known?.files ?? {});
       if ((await files.stat(place))?.kind !== "directory") {
-        return !all.some(([file]) => file === path);
+        return own(known?.files ?? {}, path) === undefined ||
+          !await isAsWritten(files, place, [join(current, path)]);
       }
       const below = all.filter(([file]) => file.startsWith(start))
         .map(([file, content]) => [file.slice(start.length), content]);

@@ -4,6 +4,7 @@ import {
   errors,
   type LiveManifest,
   messageOf,
+  own,
   type StackKey,
   type StackOwner,
   StackwrightError,
@@ -14,14 +15,15 @@ import {
   type DataOwner,
   filesDigest,
   type FilesRecord,
+  type KeptFiles,
   readFilesRecord,
+  replacedPaths,
   type ShownRelease,
-  sureContent,
   writeFilesRecord,
 } from "./files_record.ts";
 import { LiveDirectory } from "./live_directory.ts";
 import { pathsBelow, requireLiveInside } from "./live_inside.ts";
-import { type KeptFiles, ReplacedFiles } from "./replaced_files.ts";
+import { ReplacedFiles } from "./replaced_files.ts";
 
 /** Directories of a stack below a data directory. */
 interface StackDirectories {
@@ -35,8 +37,8 @@ interface StackDirectories {
 /** Notes that a tree is about to be put in place; the returned function notes that it is. */
 type NoteSwitch = (tree: string) => () => void;
 
-/** Name beside `live` for a tree that is being removed, where no container sees it. */
-const REMOVED = "removed";
+/** What the record has of a file that no release brought. */
+const MADE_BY_THEM = "";
 
 /** Directory with those of all stacks, in a data directory. */
 const RELEASES = "releases";
@@ -77,30 +79,26 @@ export class StackFiles {
   readonly #files: Files;
   readonly #directories: StackDirectories;
   readonly #noteSwitch: NoteSwitch;
-  readonly #removeTree: (path: string) => Promise<void>;
   readonly #owner: () => StackOwner | undefined;
   readonly #live: LiveDirectory;
   readonly #replaced: ReplacedFiles;
 
   /**
    * `noteSwitch` is called before every switch, before any file changes; nothing by default.
-   * `removeTree` removes what containers wrote, as `removeWritten` does.
    * `owner` tells whose the stack is, for its record.
    */
   constructor(
     files: Files,
     directories: StackDirectories,
     noteSwitch: NoteSwitch = () => () => {},
-    removeTree: (path: string) => Promise<void> = files.remove,
     owner: () => StackOwner | undefined = () => undefined,
   ) {
     this.#files = files;
     this.#directories = directories;
     this.#noteSwitch = noteSwitch;
-    this.#removeTree = removeTree;
     this.#owner = owner;
     this.#live = new LiveDirectory(files, directories.live);
-    this.#replaced = new ReplacedFiles(files, this.#live, join(directories.stack, "replaced"));
+    this.#replaced = new ReplacedFiles(files, this.#live, directories);
   }
 
   /**
@@ -119,7 +117,8 @@ export class StackFiles {
       const done = this.#noteSwitch(tree);
       const earlier = await readFilesRecord(this.#files, stack);
       const known = earlier?.live ?? before;
-      const kept = await this.#keep(earlier, known, release);
+      const kept = await this.#keep(earlier, tree, release);
+      const after = await this.#withTheirs(release.live, { earlier, known, kept });
       // Relative, because the host may see the data directory at another path.
       const link = relative(stack, tree);
       const deployedFor = this.#ownerOf(release) ?? earlier?.deployedFor;
@@ -131,17 +130,15 @@ export class StackFiles {
           ...(kept === undefined ? {} : { kept }),
           ...(deployedFor && { deployedFor }),
         });
-      await record(between(known, release.live), "");
-      const goal = filesDigest(release);
+      await record(between(known, after), "");
       const source = async (path: string) => {
-        const copy = kept?.base === goal && kept.files[path] === release.live.files[path]
-          ? this.#replaced.placeOf(path)
-          : undefined;
-        if (copy === undefined) return join(tree, path);
-        return await this.#files.stat(copy) === undefined ? join(tree, path) : copy;
+        const copy = this.#replaced.placeOf(path);
+        const isBack = own(kept?.files ?? {}, path) === own(after.files, path) &&
+          await this.#files.stat(copy) !== undefined;
+        return isBack ? copy : join(tree, path);
       };
-      await this.#updateLive(source, known, release.live);
-      await record(release.live, goal);
+      await this.#updateLive(source, known, after);
+      await record(after, filesDigest(release));
       await this.#files.replaceLink(link, current);
       done();
     } catch (cause) {
@@ -187,45 +184,77 @@ export class StackFiles {
     return { source, reference, repository: revision.source.name };
   }
 
+  /** Paths at which `release`, whose tree is at `tree`, replaces files of containers; none of a first release. */
+  async replaces(tree: string, release: ShownRelease): Promise<string[]> {
+    const earlier = await readFilesRecord(this.#files, this.#directories.stack);
+    if (earlier === undefined) return [];
+    // What the disk refuses, the switch tells.
+    return await this.#replaced.theirs(earlier, tree, release).catch(() => []);
+  }
+
   /**
-   * Keeps files that containers changed and that `release` replaces, for a rollback. Existing
-   * copies stay when a release is begun again, and during the rollback itself.
+   * Keeps what containers wrote and `release` replaces, for a rollback. Existing copies stay when a
+   * release is begun again, and during the rollback itself.
    */
   async #keep(
     earlier: FilesRecord | undefined,
-    { files }: LiveManifest,
+    tree: string,
     release: ShownRelease,
   ): Promise<KeptFiles | undefined> {
-    const { shows = "", kept } = earlier ?? {};
     const goal = filesDigest(release);
-    if (shows === "" || shows === goal || kept?.base === goal) return kept;
-    const replaced = Object.keys(files).filter((path) => files[path] !== release.live.files[path]);
-    const paths = await this.#replaced.keep(replaced, this.#directories.current);
+    const { shows: base = "", kept } = earlier ?? {};
+    if (earlier === undefined || base === "" || base === goal || kept?.base === goal) return kept;
+    const { files } = earlier.live;
+    const theirs = await this.#replaced.theirs(earlier, tree, release);
+    const paths = await this.#replaced.keep(theirs, (path) => !own(files, path));
     if (paths.length === 0) return undefined;
     return {
-      base: shows,
-      files: Object.fromEntries(paths.map((path) => [path, files[path] ?? ""])),
+      base,
+      files: Object.fromEntries(paths.map((path) => [path, own(files, path) ?? MADE_BY_THEM])),
     };
   }
 
   /**
-   * Updates tracked files. A file unchanged upstream keeps what a container wrote into it; a file
-   * removed upstream is removed; files that containers made stay.
+   * The manifest of a release with the files of containers that it does not have: those that differ from
+   * what was written there, and those that one which is taken back replaced.
+   */
+  async #withTheirs(
+    live: LiveManifest,
+    { earlier, known, kept }: {
+      readonly earlier: FilesRecord | undefined;
+      readonly known: LiveManifest;
+      readonly kept: KeptFiles | undefined;
+    },
+  ): Promise<LiveManifest> {
+    const files = { ...known.files, ...kept?.files };
+    const replaced = new Set(replacedPaths({ ...known, files }, live));
+    const theirs: [string, string][] = [];
+    for (const [path, content] of Object.entries(files)) {
+      if (replaced.has(path) || own(live.files, path) !== undefined) continue;
+      const isBack = own(kept?.files ?? {}, path) !== undefined;
+      if (isBack || await this.#replaced.isTheirs(path, earlier)) theirs.push([path, content]);
+    }
+    return { ...live, files: { ...Object.fromEntries(theirs), ...live.files } };
+  }
+
+  /**
+   * Updates tracked files. A file unchanged upstream keeps what a container wrote into it; files that
+   * containers made stay.
    */
   async #updateLive(
     source: (path: string) => Promise<string>,
     before: LiveManifest,
     after: LiveManifest,
   ): Promise<void> {
-    for (const [path, content] of Object.entries(before.files)) {
-      if (after.files[path] === undefined) await this.#remove(path, sureContent(content));
+    for (const path of Object.keys(before.files)) {
+      if (own(after.files, path) === undefined) await this.#remove(path);
     }
     for (const directory of after.directories) {
       // The directory stands in for a path missing in the source; anything already there is better.
       if (!await this.#isThere(directory)) await this.#live.makeDirectory(directory);
     }
     for (const [path, content] of Object.entries(after.files)) {
-      if (before.files[path] === content && await this.#isThere(path)) continue;
+      if (own(before.files, path) === content && await this.#isThere(path)) continue;
       await this.#copy(await source(path), path);
     }
   }
@@ -234,20 +263,8 @@ export class StackFiles {
    * Leaves a directory where the release had a file: a container made it, maybe while this looks, and
    * so deep that removing it would end the process.
    */
-  async #remove(path: string, content: string): Promise<void> {
-    await this.#live.at(path, { makes: false }, async (place) => {
-      if (content.startsWith("submodule:")) return await this.#removeAside(place);
-      await this.#files.removeOne(place);
-    });
-  }
-
-  /** Takes a tree away from containers before it is removed: they might go on putting links there. */
-  async #removeAside(place: string): Promise<void> {
-    if (await this.#files.stat(place) === undefined) return;
-    const aside = join(this.#directories.stack, REMOVED);
-    await this.#removeTree(aside);
-    await this.#files.rename(place, aside);
-    await this.#removeTree(aside);
+  async #remove(path: string): Promise<void> {
+    await this.#live.at(path, { makes: false }, (place) => this.#files.removeOne(place));
   }
 
   async #isThere(path: string): Promise<boolean> {
@@ -258,13 +275,8 @@ export class StackFiles {
   async #copy(from: string, to: string): Promise<void> {
     const info = await this.#files.stat(from);
     if (info === undefined) return;
-    if (info.kind === "directory") {
-      await this.#live.makeDirectory(to);
-      for (const name of await this.#files.list(from)) {
-        await this.#copy(join(from, name), join(to, name));
-      }
-      return;
-    }
+    // A submodule that is not fetched.
+    if (info.kind === "directory") return await this.#live.makeDirectory(to);
     await this.#live.at(to, { makes: true }, (place) => this.#put(from, info, place));
   }
 

@@ -16,7 +16,14 @@ import {
   withOldData,
   withUpdateOrders,
 } from "../deploy/mod.ts";
-import type { ComposeModel, ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
+import {
+  type ComposeModel,
+  fewOf,
+  type ObservedStack,
+  type Plan,
+  type Release,
+  type StackKey,
+} from "../model/mod.ts";
 import { summarise, withStarted } from "../plan/mod.ts";
 import { stackFiles } from "./placed_files.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -64,20 +71,29 @@ export function planAfterFailure(
 /**
  * Turns a plan that changes nothing into a deployment of the files, where the release's files on
  * disk are out of date: only services without containers use them, or a process ended while it
- * switched them. Leaves files alone while another process changes the stack.
+ * switched them. Leaves files alone while another process changes the stack. A deployment of the
+ * release whose tree is at `tree` says which files of containers it replaces.
  */
 export async function withFiles(
   parts: PipelineParts,
   key: StackKey,
-  release: ShownRelease,
+  { release, tree }: { readonly release: ShownRelease; readonly tree?: string },
   plan: Plan,
 ): Promise<Plan> {
-  if (plan.kind !== "skip" || plan.reason !== "no_changes") return plan;
-  if (parts.ledger.heldElsewhere(key) !== undefined) return plan;
-  if (await stackFiles(parts, key).show(release)) return plan;
+  const files = stackFiles(parts, key);
+  const isDeployed = plan.kind !== "skip" || plan.reason !== "no_changes" ||
+    parts.ledger.heldElsewhere(key) !== undefined || await files.show(release);
   const message = "bring the files of its containers up to date";
-  return { kind: "deploy", message, services: plan.services };
+  const deployed: Plan = isDeployed ? plan : { kind: "deploy", message, services: plan.services };
+  if (deployed.kind !== "deploy" || tree === undefined) return deployed;
+  const theirs = (await files.replaces(tree, release)).map((path) => `./${path}`);
+  if (theirs.length === 0) return deployed;
+  const said = `replaces what containers wrote to ${fewOf(theirs, MOST_FILES)}`;
+  return { ...deployed, message: `${deployed.message}; ${said}` };
 }
+
+/** Files of containers that a message names. */
+const MOST_FILES = 5;
 
 /**
  * The plan, with services recreated that use networks which the release defines differently. Throws

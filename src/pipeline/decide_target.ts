@@ -121,7 +121,7 @@ async function planUnchanged(
   const policy = { removeOrphans };
   const ranBefore = parts.ledger.ranBefore(key);
   const compared = planFor(shown, observed, { kind: "wanted", deployed, policy, ranBefore });
-  const plan = await withFiles(parts, key, shown, compared);
+  const plan = await withFiles(parts, key, { release: shown }, compared);
   if (plan.kind !== "skip" || !isSameMode({ ...(swarm && { swarm }) }, recorded)) return undefined;
   moveRevision(parts, target, recorded, mark);
   parts.ledger.failures.clearOthers(key, recorded.digest);
@@ -200,7 +200,7 @@ async function planRendered(
   const networks = changedNetworks(release.model, prepared.networks, previousModel);
   const made = { release, networks };
   const connected = await withNetworks(parts, made, decided, earlier, signal);
-  const plan = await withFiles(parts, key, release, connected);
+  const plan = await withFiles(parts, key, prepared, connected);
   if (release.swarm !== undefined && plan.kind === "deploy") {
     await requireDataHere(parts, release, signal);
   }

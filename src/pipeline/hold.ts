@@ -115,7 +115,7 @@ export async function decideHeld(
   }
   const shown = parts.ledger.shown(recorded);
   const missing = planFor(shown, observed, { kind: "repaired" });
-  const plan = await withFiles(parts, key, shown, missing);
+  const plan = await withFiles(parts, key, { release: shown }, missing);
   if (plan.kind === "skip") return { kind: "skip", hold };
   await requireOwnership(parts, target, observed, signal);
   return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);

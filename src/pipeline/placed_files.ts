@@ -9,7 +9,6 @@ import {
   placeFiles,
   type ReleaseOnDisk,
   removePlacedFiles,
-  removeWritten,
   stackDirectories,
   StackFiles,
   withPlainDollars,
@@ -175,19 +174,16 @@ function notPutBack(
 
 /** The files of a stack; every switch between trees is recorded in the ledger. */
 export function stackFiles(
-  { files, commands, ledger, clock, options, host }: PipelineParts,
+  { files, ledger, clock, options, host }: PipelineParts,
   key: StackKey,
 ): StackFiles {
   const { dataDir } = options;
   const directories = stackDirectories(dataDir, key);
   const mounted = stackDirectories(host.dataDir, key).live;
-  // A switch is not interrupted.
-  const { signal } = new AbortController();
-  const removeTree = (path: string) => removeWritten({ files, commands }, path, signal);
   const note = (tree: string) =>
     ledger.shownTrees.begin(key, relative(dataDir, tree), () => clock.now());
   const owner = () => recordedOwner(ledger, key);
-  return new StackFiles(files, { ...directories, mounted }, note, removeTree, owner);
+  return new StackFiles(files, { ...directories, mounted }, note, owner);
 }
 
 /**

@@ -6,7 +6,7 @@ import { stackDirectories, StackFiles } from "../../src/deploy/mod.ts";
 import { stackKey } from "../../src/model/mod.ts";
 import { systemFiles } from "../../src/system/mod.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { actions, commit, ids, inWorld, pollTo, writeInside } from "./steps.ts";
+import { actions, commit, ids, inWorld, pollTo, readInside, writeInside } from "./steps.ts";
 import type { World } from "./world.ts";
 
 const compose = (scale: number, more: Readonly<Record<string, Part>> = {}) =>
@@ -15,6 +15,8 @@ const compose = (scale: number, more: Readonly<Record<string, Part>> = {}) =>
     other: service(),
     web: service({ scale, volumes: ["./data:/data", "./conf:/conf:ro"] }),
   });
+
+const REPLACES = /; replaces what containers wrote to \.\/data\/a/;
 
 describe("files of a stack that are not those of its release", () => {
   it("follow a commit while the service has no container, and are right when it has one", () =>
@@ -49,6 +51,33 @@ describe("files of a stack that are not those of its release", () => {
       await commit(world, { "compose.yaml": compose(1), "data/a": "3" });
       await pollTo(world, "succeeded");
       assert.deepEqual(await shown(world), ["3", "2"]);
+    }));
+
+  it("are the containers' where these made or changed them, until a commit brings another one", () =>
+    inWorld("fake", async (world) => {
+      const read = () => readInside(world, "web", "/data/a");
+      const only = composeFile({ other: service() });
+      await commit(world, { "compose.yaml": compose(1), "data/keep": "" });
+      await pollTo(world, "succeeded");
+      await writeInside(world, "web", "/data/a", "rows");
+      world.fake?.setBehaviour("bad", { exit: 1 });
+      const seeded = { "compose.yaml": compose(1, { bad: service() }), "data/a": "seed" };
+      await commit(world, seeded);
+      const failed = await pollTo(world, "failed");
+      assert.match(JSON.stringify(failed), REPLACES);
+      assert.equal(await read(), "rows");
+      await commit(world, { "compose.yaml": compose(1) });
+      assert.match(JSON.stringify(await pollTo(world, "succeeded")), REPLACES);
+      assert.equal(await read(), "seed");
+      await writeInside(world, "web", "/data/a", "more");
+      for (const text of [only, compose(1)]) {
+        await commit(world, { "compose.yaml": text });
+        assert.doesNotMatch(JSON.stringify(await pollTo(world, "succeeded")), REPLACES);
+      }
+      assert.equal(await read(), "more");
+      await world.repository.remove(["data/a"]);
+      assert.doesNotMatch(JSON.stringify(await pollTo(world, "succeeded")), REPLACES);
+      assert.equal(await read(), "more");
     }));
 
   it("are put right when a process that was killed left them, though nothing else is amiss", () =>

@@ -53,8 +53,14 @@ describe("writtenData() of a model", () => {
       }
       await mkdir(join(live, "stacks/old/deep"), { recursive: true });
       await writeFile(join(live, "stacks/old/deep/f"), "1");
-      await writeFile(join(live, "stacks/db/committed"), "1");
-      const tracked = { files: { "stacks/db/committed": "file:1" }, directories: [] };
+      const { current } = stackDirectories(dataDir, key);
+      await mkdir(join(current, "stacks/db"), { recursive: true });
+      for (const each of ["committed", "changed"]) {
+        await writeFile(join(current, "stacks/db", each), "1");
+        await writeFile(join(live, "stacks/db", each), each === "changed" ? "rows" : "1");
+      }
+      const files = { "stacks/db/committed": "file:1", "stacks/db/changed": "file:1" };
+      const tracked = { files, directories: [] };
       await writeFilesRecord(systemFiles, stack, { live: tracked, shows: "", current: "" });
       const data = `${live}/stacks/db/data`;
       const volumes = [{ type: "bind", source: data, target: "/data" }];
@@ -64,6 +70,7 @@ describe("writtenData() of a model", () => {
         "what was written to ./stacks/db/data",
         "what was written to ./apps (not mounted any more)",
         "what was written to ./stacks/old (not mounted any more)",
+        "what was written to ./stacks/db/changed (not mounted any more)",
       ]);
       const all = [{ type: "bind", source: live, target: "/all" }];
       assert.deepEqual(await written({ services: { db: { volumes: all } } }), [

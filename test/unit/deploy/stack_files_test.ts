@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import * as fs from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -18,6 +19,18 @@ class Stack {
 
   constructor(root: string) {
     this.#root = root;
+  }
+
+  /** Files of containers that the next release would replace. */
+  async replaced(entries: Readonly<Record<string, string>>): Promise<string[]> {
+    const tree = join(this.#root, "next");
+    await fs.rm(tree, { recursive: true, force: true });
+    for (const [path, entry] of Object.entries(entries)) await put(join(tree, path), entry);
+    const files = Object.fromEntries(
+      Object.entries(entries).map(([path, entry]) => [path, JSON.stringify(entry)]),
+    );
+    const release = { live: { files, directories: [] }, services: [] };
+    return await new StackFiles(systemFiles, this.directories).replaces(tree, release);
   }
 
   /** Switches to a release with `entries`; their path and content stand for their object id. */
@@ -147,14 +160,17 @@ describe("StackFiles.switchTo()", () => {
       await stack.switchTo(first);
       await fs.writeFile(stack.live("data/a"), "container");
       await fs.writeFile(stack.live("data/gone"), "container too");
+      await fs.writeFile(stack.live("data/new"), "container only");
       await fs.chmod(stack.live("data/a"), 0o755);
-      const second = { "data/a": "2", "data/same": "1", "data/script": "2" };
+      const second = { "data/a": "2", "data/new": "2", "data/same": "1", "data/script": "2" };
       if (interrupted) await stack.interrupt(second, "data/script");
       await stack.switchTo(second);
       assert.equal(await stack.text("data/a"), "2");
-      assert.equal(await stack.text("data/gone"), undefined);
+      assert.equal(await stack.text("data/gone"), "container too");
+      assert.equal(await stack.text("data/new"), "2");
       await stack.switchTo(first);
       await stack.settle();
+      assert.equal(await stack.text("data/new"), "container only");
       assert.equal(await stack.text("data/a"), "container");
       assert.equal((await fs.stat(stack.live("data/a"))).mode & 0o777, 0o755);
       assert.equal(await stack.text("data/gone"), "container too");
@@ -257,23 +273,101 @@ describe("StackFiles.switchTo()", () => {
     assert.equal(await stack.text("data/b"), "b");
   });
 
-  test("takes a submodule away from containers before it is removed", async (stack) => {
-    const removed: string[] = [];
-    const removeTree = async (path: string) => {
-      removed.push(...await systemFiles.list(path));
-      await systemFiles.remove(path);
-    };
-    const files = new StackFiles(systemFiles, stack.directories, undefined, removeTree);
+  test("leaves what containers made in a submodule that is not fetched", async (stack) => {
+    const files = new StackFiles(systemFiles, stack.directories);
     const tree = join(stack.directories.stack, "..", "tree");
-    await put(join(tree, "mod", "a"), "1");
+    await fs.mkdir(join(tree, "mod"), { recursive: true });
     const live = { files: { mod: "submodule:1" }, directories: [] };
     const none = { files: {}, directories: [] };
-    await files.switchTo(tree, { live, services: [] }, none);
-    await put(stack.live("mod/own/deep"), "x");
-    await files.switchTo(tree, { live: none, services: [] }, live);
-    assert.deepEqual(removed, ["a", "own"]);
-    assert.deepEqual(await systemFiles.list(stack.directories.live), []);
+    for (const isUsed of [false, true]) {
+      await files.switchTo(tree, { live, services: [] }, none);
+      if (isUsed) await put(stack.live("mod/own/deep"), "x");
+      await files.switchTo(tree, { live: none, services: [] }, live);
+      assert.deepEqual(await systemFiles.list(stack.directories.live), isUsed ? ["mod"] : []);
+    }
+    assert.equal(await stack.text("mod/own/deep"), "x");
     assert.deepEqual(await stack.entries(), ["current", "files.json", "live"]);
+  });
+
+  const large = "x".repeat(3 * 1024 * 1024);
+  for (
+    const [what, text, lies] of [
+      ["a container wrote to, as it is", "rows", "rows"],
+      ["a container wrote much to, as it is", `${large.slice(1)}y`, `${large.slice(1)}y`],
+      ["nobody wrote to, and removes it", large, undefined],
+    ] as const
+  ) {
+    test(`leaves a file that Git has no more, which ${what}`, async (stack) => {
+      await stack.switchTo({ "data/db": large, "data/other": "1" });
+      await fs.writeFile(stack.live("data/db"), text);
+      for (const other of ["2", "3"]) await stack.switchTo({ "data/other": other });
+      const found = await stack.text("data/db");
+      assert.ok(found === lies, `${found?.length}`);
+    });
+  }
+
+  for (const way of ["out of the release", "only read"]) {
+    test(`keeps what a container wrote to a file that is ${way} for a while`, async (stack) => {
+      const tracked = { "data/db": "seed", "data/plain": "1", "other/a": "1" };
+      await stack.switchTo(tracked);
+      await fs.writeFile(stack.live("data/db"), "rows");
+      const less = way === "only read" ? tracked : { "other/a": "1" };
+      for (const a of ["2", "3"]) {
+        await stack.switchTo({ ...less, "other/a": a }, { live: ["other/"] });
+      }
+      assert.equal(await stack.text("data/plain"), undefined);
+      await stack.switchTo(tracked);
+      assert.equal(await stack.text("data/db"), "rows");
+      assert.equal(await stack.text("data/plain"), "1");
+    });
+  }
+
+  test("replaces what only a container made, and says so before", async (stack) => {
+    await stack.switchTo({ "data/a": "1", "data/same": "1" });
+    await fs.writeFile(stack.live("data/a"), "container");
+    await fs.writeFile(stack.live("data/conf"), "defaults");
+    await fs.writeFile(stack.live("data/alike"), "1");
+    const next = { "data/a": "2", "data/same": "2", "data/conf": "2", "data/alike": "1" };
+    assert.deepEqual(await stack.replaced(next), ["data/a", "data/conf"]);
+    await stack.switchTo(next);
+    assert.deepEqual(await stack.replaced(next), []);
+    assert.equal(await stack.text("data/conf"), "2");
+  });
+
+  test("puts a file of a container back in whose place a directory came", async (stack) => {
+    await stack.switchTo({ "data": "1" });
+    await fs.writeFile(stack.live("data"), "container");
+    const next = { "data/a": "2" };
+    assert.deepEqual(await stack.replaced(next), ["data"]);
+    await stack.switchTo(next);
+    assert.equal(await stack.text("data/a"), "2");
+    await stack.switchTo({ "data": "1" });
+    assert.equal(await stack.text("data"), "container");
+  });
+
+  test("changes nothing where what only a container made is too large for a copy", async (stack) => {
+    await stack.switchTo({ "data/a": "1" });
+    const bytes = 64 * 1024 * 1024 + 1;
+    await fs.writeFile(stack.live("data/db"), "rows");
+    await fs.truncate(stack.live("data/db"), bytes);
+    await assert.rejects(
+      stack.switchTo({ "data/a": "2", "data/db": "seed" }, { forgets: true }),
+      (error) => isStackwrightError(error, "data_dir_unusable") && /data\/db/.test(error.message),
+    );
+    assert.equal(await stack.text("data/a"), "1");
+    assert.equal((await fs.stat(stack.live("data/db"))).size, bytes);
+  });
+
+  test("takes no pipe, link or directory of a container for a file of its own", async (stack) => {
+    const first = { "data/dir": "1", "data/link": "1", "data/pipe": "1", "data/zero": "1" };
+    await stack.switchTo(first);
+    for (const path of Object.keys(first)) await fs.rm(stack.live(path));
+    await fs.symlink("/dev/zero", stack.live("data/zero"));
+    await fs.symlink(join(stack.directories.current, "data/link"), stack.live("data/link"));
+    await put(stack.live("data/dir/own"), "1");
+    execFileSync("mkfifo", [stack.live("data/pipe")]);
+    await stack.switchTo({});
+    assert.deepEqual(await systemFiles.list(stack.live("data")), ["dir", "link", "pipe", "zero"]);
   });
 
   test("makes a directory where upstream had a file", async (stack) => {
@@ -452,7 +546,14 @@ function interrupted(count: number, happens: () => Promise<void>): Files {
     if (left-- <= 0) await happens();
     return await (systemFiles[name] as (...args: unknown[]) => Promise<unknown>)(...args);
   };
-  return Object.fromEntries(names.map((name) => [name, call(name)])) as unknown as Files;
+  const calls = Object.fromEntries(names.map((name) => [name, call(name)])) as unknown as Files;
+  return {
+    ...calls,
+    async *readInPieces(path) {
+      if (left-- <= 0) await happens();
+      yield* systemFiles.readInPieces(path);
+    },
+  };
 }
 
 async function textsBelow(root: string, below = ""): Promise<Record<string, string>> {
