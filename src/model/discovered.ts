@@ -19,6 +19,8 @@ export interface DiscoveredStack {
   readonly repository: string;
   /** Directory it was found in, relative to the root of that source. */
   readonly directory: string;
+  /** Compose files in it by which it was found, where its configuration says which names these have. */
+  readonly files?: readonly string[] | undefined;
   /** What to do once nothing names the stack; absent for a stack that was not discovered. */
   readonly policy?: Pick<AutoDiscoveryOptions, "delete" | "removeVolumes" | "removeImages">;
   /** Stacks that were new when a run found this one unnamed, if any were: it may have been renamed to one. Absent while it is named. */

@@ -130,14 +130,22 @@ function failed(
   return { ...NOTHING, deployments: [], failures: [{ key, revision: configuration, error }] };
 }
 
+/** Names of compose files that are noted with each stack that a discovery found. */
+const MOST_NAMES = 20;
+
 function expansionOf(parts: PipelineParts, work: OfDiscovery): Expansion {
   const { configuration, request, each: { base, revision, error, expanded } } = work;
   if (error !== undefined || expanded === undefined) return failed(work, base, error);
   // They quote overrides, whose texts belong to the configuration.
   warnOf(parts, configuration, expanded.warnings);
-  const { context, autoDiscovery } = base.deployment;
+  const { context, autoDiscovery, composeFiles, composeFilesGiven } = base.deployment;
   const owner = discoveryOwner(configuration, request);
-  const known = { owner, repository: revision.source.name, policy: removalPolicy(autoDiscovery) };
+  const known = {
+    owner,
+    repository: revision.source.name,
+    ...(composeFilesGiven && { files: composeFiles.slice(0, MOST_NAMES) }),
+    policy: removalPolicy(autoDiscovery),
+  };
   return {
     deployments: expanded.stacks.map(({ declared, directory }) => {
       const stack = { key: keyOf({ declared }), directory, ...known };

@@ -67,7 +67,7 @@ export class DiscoveredStacks extends LedgerTable {
 }
 
 function toStack(row: Row): DiscoveredStack {
-  const { repository, directory, policy, fresh, isLeft } = jsonIn(row, "content");
+  const { repository, directory, files, policy, fresh, isLeft } = jsonIn(row, "content");
   return {
     key: keyIn(row),
     owner: {
@@ -77,18 +77,21 @@ function toStack(row: Row): DiscoveredStack {
     },
     repository,
     directory,
+    ...(files && { files }),
     policy,
     ...(fresh && { fresh }),
     ...(isLeft && { isLeft }),
   };
 }
 
-function content({ owner, repository, directory, policy, fresh, isLeft }: DiscoveredStack): string {
+function content(stack: DiscoveredStack): string {
+  const { owner, repository, directory, files, policy, fresh, isLeft } = stack;
   const { source, target, reference } = owner;
   const { delete: remove, removeVolumes, removeImages } = policy ?? {};
   return JSON.stringify({
     repository,
     directory,
+    ...(files && { files }),
     ...(policy && { policy: { delete: remove, removeVolumes, removeImages } }),
     owner: { source, target, reference },
     ...(fresh && { fresh }),

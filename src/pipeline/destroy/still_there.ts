@@ -6,12 +6,15 @@ import type { PipelineParts } from "../parts.ts";
 
 /**
  * What a repository still has at the directory of a stack that no discovery finds there, in words: a link or a
- * submodule, which none follows, or what may be a compose file, of a name that none looks for. Nothing where another
- * stack is found there: the name is another one, or the context.
+ * submodule, which none follows, or the compose file by which it was found, or what may be one, of a name that none
+ * looks for. Nothing where another stack is found there: the name is another one, or the context.
  */
 export async function stillThere(
   { source }: Pick<PipelineParts, "source">,
-  { repository, directory }: Pick<DiscoveredStack, "repository" | "directory">,
+  { repository, directory, files: known = [] }: Pick<
+    DiscoveredStack,
+    "repository" | "directory" | "files"
+  >,
   { scans, deployments }: Pick<Expansion, "scans" | "deployments">,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -30,7 +33,9 @@ export async function stillThere(
     }
     if (entries.get(directory)?.kind !== "directory") continue;
     const files = await source.list(revision, directory, signal);
-    const file = files.keys().find((path) => mayBeComposeFile(directory, path));
+    const found = new Set(known.map((each) => posix.join(directory, each)));
+    const isIt = (path: string) => found.has(path) || mayBeComposeFile(directory, path);
+    const file = files.keys().find(isIt);
     if (file !== undefined) return `${file} is still there, which no discovery looks for`;
   }
   return undefined;

@@ -33,7 +33,7 @@ function told(
   } as unknown as Parameters<
     typeof stillThere
   >[2];
-  const stack = { repository, directory: "apps/shop" };
+  const stack = { repository, directory: "apps/shop", files: ["docker/stack.compose"] };
   return stillThere({ source } as unknown as PipelineParts, stack, expansion, signal);
 }
 
@@ -58,6 +58,11 @@ describe("stillThere()", () => {
         "apps/shop/.stackwright.yaml": "file",
         "apps/shop/notes": "file",
       }],
+      [
+        "the file by which it was found is",
+        { "apps/shop/docker/stack.compose": "file" },
+        /^apps\/shop\/docker\/stack.compose is still there/,
+      ],
       ["one below it has such a file", { "apps/shop/conf/app.yaml": "file" }],
     ];
   for (const [what, there, words] of rows) {
