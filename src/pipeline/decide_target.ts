@@ -274,7 +274,8 @@ async function destroyed(
 
 const NOBODY = { wanted: [], complete: true };
 
-async function held(
+/** The decision about a target that is held: nothing to do, or a repair of its deployed release. */
+export async function held(
   parts: PipelineParts,
   target: Target,
   hold: Hold,

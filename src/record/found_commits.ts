@@ -14,10 +14,10 @@ export class FoundCommits extends LedgerTable {
     this.#clock = clock;
   }
 
-  /** The commit of a reference, by a name of the caller's. */
-  get(name: string): string | undefined {
+  /** The commit of a reference, by a name of the caller's, and when it was asked for. */
+  get(name: string): { readonly id: string; readonly asked: Date } | undefined {
     const [row] = this.#row(name);
-    return row && String(row["id"]);
+    return row && { id: String(row["id"]), asked: new Date(Number(row["asked_at"])) };
   }
 
   /**

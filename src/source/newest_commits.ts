@@ -8,7 +8,7 @@ const MOST = 10_000;
 
 /** Commits that references were last found at by this process or others, by names of {@link NewestCommits}. */
 export interface FoundCommits {
-  get(name: string): string | undefined;
+  get(name: string): { readonly id: string; readonly asked: Date } | undefined;
   /** Notes a commit, unless a later question was answered since. */
   note(name: string, id: string, asked: Date): void;
 }
@@ -27,7 +27,7 @@ interface Asked {
 export class NewestCommits {
   readonly #found: FoundCommits;
   readonly #clock: Pick<Clock, "now">;
-  readonly #newest = new Map<string, { readonly id: string; readonly asked: number }>();
+  readonly #newest = new Map<string, { readonly id: string; readonly asked: Asked }>();
   /** The first question of a round, whose answer serves all of it. */
   readonly #rounds = new WeakMap<PollRound, Asked>();
   #questions = 0;
@@ -45,25 +45,34 @@ export class NewestCommits {
   /** Those of the revisions instead of which a later question was answered with another commit. */
   overtaken(looked: readonly Revision[]): Revision[] {
     return [...new Set(looked)].filter((each) => {
-      const name = nameOf(each);
-      const newest = [this.#newest.get(name)?.id, this.#found.get(name)];
-      return newest.some((id) => id !== undefined && id !== each.id);
+      const newest = this.#newestOf(nameOf(each));
+      return newest !== undefined && newest !== each.id;
     });
   }
 
+  /** The later one of the last answer of this process and the last that any had. */
+  #newestOf(name: string): string | undefined {
+    const [own, found] = [this.#newest.get(name), this.#found.get(name)];
+    if (own === undefined || found === undefined) return (own ?? found)?.id;
+    // A time that is still to come is of before a clock was set back.
+    const isOver = own.asked.at > this.#clock.now();
+    return isOver || found.asked > own.asked.at ? found.id : own.id;
+  }
+
   async #resolve(source: Source, request: ResolveRequest, signal: AbortSignal): Promise<Revision> {
-    const { round } = request;
+    const { round, location: { url, name: of } } = request;
+    // A checkout under its origin's name says nothing of where that one's references are.
+    const isCopy = /^\s*(?:\/|file:)/i.test(url) && !of.startsWith("local/");
+    if (isCopy) return await source.resolve(request, signal);
     const now = { order: ++this.#questions, at: this.#clock.now() };
-    const { order: asked, at } = round === undefined
-      ? now
-      : this.#rounds.getOrInsertComputed(round, () => now);
+    const asked = round === undefined ? now : this.#rounds.getOrInsertComputed(round, () => now);
     const found = await source.resolve(request, signal);
     const name = nameOf(found);
     const known = this.#newest.get(name);
     // An answer may come after that to a later question.
-    if (known !== undefined && known.asked > asked) return found;
+    if (known !== undefined && known.asked.order > asked.order) return found;
     keepLatest(this.#newest, MOST, name, { id: found.id, asked });
-    this.#found.note(name, found.id, at);
+    this.#found.note(name, found.id, asked.at);
     return found;
   }
 }

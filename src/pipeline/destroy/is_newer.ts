@@ -33,7 +33,7 @@ export async function isNewer(
 }
 
 /** Milliseconds that a repository beside the first one is waited for: what it keeps waiting is another author's. */
-const ASKED_MS = 10_000;
+const ASKED_MS = 30_000;
 
 /**
  * Why a change is left to another run, or to another look of this one: a newer commit than those `looked` at came

@@ -1,6 +1,6 @@
-import type { Revision } from "../../model/mod.ts";
+import { isStackwrightError, type Revision } from "../../model/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
-import { decideTarget } from "../decide_target.ts";
+import { decideTarget, held } from "../decide_target.ts";
 import { type Decision, waiting } from "../decision.ts";
 import { overtakenBy } from "../destroy/is_newer.ts";
 import type { PipelineParts } from "../parts.ts";
@@ -22,8 +22,23 @@ export async function decideAsOwner(
   // Whose the stack is depends on what the engine says that it is.
   await parts.host.info(signal);
   const { key } = target;
-  const newer = await overtakenBy(parts, lateOf(parts, target), signal);
-  if (newer !== undefined) return waiting(newer);
+  try {
+    const newer = await overtakenBy(parts, lateOf(parts, target), signal);
+    if (newer !== undefined) return waiting(newer);
+  } catch (error) {
+    signal.throwIfAborted();
+    const isAway = isStackwrightError(error, "repository_unreachable") ||
+      isStackwrightError(error, "timeout");
+    if (!isAway) throw error;
+    // While nobody can tell, what is deployed is still repaired.
+    const services = [] as const;
+    return await held(
+      parts,
+      target,
+      { reason: "superseded", message: error.message, services },
+      signal,
+    );
+  }
   const isLeft = parts.ledger.owners.toClear(key) > 0 && !isStrangers(parts, target);
   const clears = isLeft && await clearHandOver(parts, key, signal);
   // Without the glance that the run's stacks share: it may have been before that.

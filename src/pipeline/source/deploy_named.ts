@@ -1,6 +1,7 @@
 import {
   formatStackKey,
   requestKey,
+  type Revision,
   type RunReporter,
   type StackKey,
   type Sync,
@@ -8,7 +9,7 @@ import {
 } from "../../model/mod.ts";
 import { abortable, atEnd, OVERTAKEN } from "../../system/mod.ts";
 import { type ExpandedDeployment, type FailedExpansion, keyOf } from "../expand_deployments.ts";
-import { keepDeferred, noteUnnamed } from "../destroy/plan_obsolete.ts";
+import { keepDeferred, lookedAt, noteUnnamed } from "../destroy/plan_obsolete.ts";
 import { type OpenedSource, openSource, type SourceRun } from "../open_source.ts";
 import type { PipelineParts } from "../parts.ts";
 import { type Removed, removeObsolete } from "../remove_obsolete.ts";
@@ -92,8 +93,8 @@ async function deployReached(
   }
   const reaching = late === undefined || isFound ? undefined : inLine(parts, opened, late, signal);
   if (only && away === undefined) noteUnnamed(parts, opened);
-  let leaves = false;
-  const hearing = [...listeners, leftListener(() => leaves = true)];
+  const leftTo: Revision[] = [];
+  const hearing = [...listeners, leftListener(leftTo)];
   const deploy = (more?: TargetListener, removed?: Removed) => {
     const all = more === undefined ? hearing : [...hearing, more];
     return deployTargets({ opened, removed, listeners: all }, deployments);
@@ -113,28 +114,27 @@ async function deployReached(
   }
   if (away !== undefined && reached === undefined) throw away;
   // Whoever found the newer commit may have only asked, be held back, or not come to its end.
-  const looked = deployments.flatMap(({ found }) => found?.revision ?? []);
-  const isLate = leaves && looksLeft > 1 &&
-    parts.newest.overtaken([opened.configuration, ...looked]).length > 0;
+  const isLate = leftTo.length > 0 && looksLeft > 1 &&
+    parts.newest.overtaken([...leftTo, ...lookedAt(opened)]).length > 0;
   if (reached === undefined && !isLate) return undefined;
   for (const each of deployments) seen.set(formatStackKey(keyOf(each)), "told");
   for (const { key } of failures) seen.set(formatStackKey(key), "failed");
-  // Without the round, whose answer may be minutes old.
-  const { round: _, ...again } = run;
+  // Without the round, whose answer may be minutes old, and what an earlier look has reached.
+  const { round: _, reached: _early, ...again } = run;
   return { ...again, ...(reached && { reached }) };
 }
 
 /**
- * A listener that is told of what is left to a newer commit once its turn has come; what was overtaken in its line,
- * the later run there does.
+ * A listener that adds the revisions of what is left to newer ones once its turn has come; what was overtaken in its
+ * line, the later run there does.
  */
-function leftListener(onLeft: () => void): TargetListener {
+function leftListener(left: Revision[]): TargetListener {
   return () => {
     let isBegun = false;
     return (news) => {
       if (news.kind === "decided") {
         const { kind, reason } = news.decision;
-        if (isBegun && kind === "skip" && reason === "superseded") onLeft();
+        if (isBegun && kind === "skip" && reason === "superseded") left.push(news.revision);
       }
       isBegun ||= news.kind === "admitted" || news.kind === "decided";
     };

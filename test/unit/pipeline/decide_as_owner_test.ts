@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Revision, stackKey } from "../../../src/model/mod.ts";
+import { errors, type Revision, stackKey } from "../../../src/model/mod.ts";
 import { decideAsOwner } from "../../../src/pipeline/owner/decide_as_owner.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import type { Target } from "../../../src/prepare/mod.ts";
@@ -28,6 +28,7 @@ async function ask(configuration: Revision, revision: Revision, newest: string) 
   const asked: string[] = [];
   const resolve = ({ location: { name } }: ResolveRequest) => {
     asked.push(name);
+    if (newest === "away") return Promise.reject(errors.repository_unreachable("no answer"));
     return Promise.resolve(at(name, newest));
   };
   const refuse = () => Promise.reject(new Error("it is decided"));
@@ -50,6 +51,7 @@ describe("decideAsOwner(), of a commit instead of which another run found anothe
   const own = at("own", "1");
   const rows: readonly [string, Revision, Revision, string, readonly string[], string][] = [
     ["leaves it to that run", own, own, "2", ["own"], "superseded"],
+    ["repairs at most what is deployed while it is away", own, own, "away", ["own"], "superseded"],
     ["decides where the source names it again", own, own, "1", ["own"], "decided"],
     ["does not ask a repository that the stack is not from", own, at("b", "1"), "1", [
       "own",

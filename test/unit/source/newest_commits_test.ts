@@ -76,13 +76,34 @@ describe("NewestCommits", () => {
   });
 
   it("tells it also after the clock was set back", async () => {
-    const [clock, later] = [createFakeClock(), createFakeClock()];
-    await later.advance(3_600_000);
+    const clock = createFakeClock();
     const ledger = memory(clock);
-    const [one, other] = [createNewest(ledger, clock), createNewest(ledger, later)];
+    const [one, other] = [createNewest(ledger, clock), createNewest(ledger, clock)];
     await other.ask()(at("1"));
+    clock.set(-3_600_000);
     await one.ask()(at("2"));
     assert.deepEqual(other.late(at("1")), ["1"]);
+  });
+
+  it("goes by the later one of its own answers and those of others", async () => {
+    const clock = createFakeClock();
+    const ledger = memory(clock);
+    const [one, other] = [createNewest(ledger, clock), createNewest(ledger, clock)];
+    await one.ask()(at("1"));
+    await clock.advance(1000);
+    await other.ask()(at("2"));
+    // Its host is away now: the commit is known of the mirror that both have.
+    assert.deepEqual(one.late(at("2")), []);
+    assert.deepEqual(one.late(at("1")), ["1"]);
+  });
+
+  it("takes no note of a checkout under the name of its origin", async () => {
+    const { ask, late } = createNewest();
+    for (const url of ["/work/shop", "file:///work/shop"]) {
+      const location = { ...source, url };
+      await ask({ location })({ ...at("2"), source: location });
+      assert.deepEqual(late(at("1")), []);
+    }
   });
 
   it("remembers nothing of a question that fails", async () => {
