@@ -57,9 +57,11 @@ export async function deployNamed(
   using _ = atEnd(() => looks.abort("over"));
   const look = AbortSignal.any([signal, looks.signal]);
   let [next, told]: [RunOfSource | undefined, Audience] = [run, audience];
+  const done = new Set<string>();
   for (let looksLeft = MOST_LOOKS; next !== undefined; looksLeft--) {
     const seen: Seen = new Map();
-    next = await deployReached(parts, { ...next, look, looksLeft }, { ...told, seen }, signal);
+    const work = { ...next, look, looksLeft, done };
+    next = await deployReached(parts, work, { ...told, seen }, signal);
     told = { ...audience, listeners: audience.listeners.map((each) => newsAfter(seen, each)) };
   }
 }
@@ -67,9 +69,11 @@ export async function deployNamed(
 /** Deploys what a source names as far as that is reached in time; returns the run that is left to do, if any. */
 async function deployReached(
   parts: PipelineParts,
-  { look, looksLeft, ...run }: RunOfSource & {
+  { look, looksLeft, done, ...run }: RunOfSource & {
     readonly look: AbortSignal;
     readonly looksLeft: number;
+    /** Keys of the stacks that were decided about in earlier looks, for good. */
+    readonly done: Set<string>;
   },
   { reporter, listeners, deploy: deployTargets, seen }: Audience & { readonly seen: Seen },
   signal: AbortSignal,
@@ -94,10 +98,13 @@ async function deployReached(
   const reaching = late === undefined || isFound ? undefined : inLine(parts, opened, late, signal);
   if (only && away === undefined) noteUnnamed(parts, opened);
   const leftTo: Revision[] = [];
-  const hearing = [...listeners, leftListener(leftTo)];
+  const hearing = [...listeners, leftListener(leftTo, done)];
+  // What a person asked for was done by then: recreated, or tried, which does not work the next moment either.
+  const isDone = new Set(run.origin === "manual" ? done : []);
+  const due = deployments.filter((each) => !isDone.has(formatStackKey(keyOf(each))));
   const deploy = (more?: TargetListener, removed?: Removed) => {
     const all = more === undefined ? hearing : [...hearing, more];
-    return deployTargets({ opened, removed, listeners: all }, deployments);
+    return deployTargets({ opened, removed, listeners: all }, due);
   };
   await givingWay(parts, reporter, async () => {
     const mayRemove = away === undefined && !isFound && !(only && late);
@@ -125,16 +132,18 @@ async function deployReached(
 }
 
 /**
- * A listener that adds the revisions of what is left to newer ones once its turn has come; what was overtaken in its
- * line, the later run there does.
+ * A listener that adds the revisions of what is left to newer ones once its turn has come, and the keys of all that is
+ * `done`; what was overtaken in its line, the later run there does.
  */
-function leftListener(left: Revision[]): TargetListener {
-  return () => {
+export function leftListener(left: Revision[], done: Set<string>): TargetListener {
+  return ({ key }) => {
     let isBegun = false;
     return (news) => {
       if (news.kind === "decided") {
         const { kind, reason } = news.decision;
-        if (isBegun && kind === "skip" && reason === "superseded") left.push(news.revision);
+        const isLeft = isBegun && kind === "skip" && reason === "superseded";
+        if (isLeft) left.push(news.revision);
+        done[isLeft ? "delete" : "add"](formatStackKey(key));
       }
       isBegun ||= news.kind === "admitted" || news.kind === "decided";
     };

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { stackKey, type TargetListener, type TargetNews } from "../../../src/model/mod.ts";
+import {
+  type Revision,
+  stackKey,
+  type TargetListener,
+  type TargetNews,
+} from "../../../src/model/mod.ts";
 import { newsAfter } from "../../../src/pipeline/mod.ts";
+import { leftListener } from "../../../src/pipeline/source/deploy_named.ts";
 
 describe("newsAfter()", () => {
   const decided = (kind: "skip" | "deploy") =>
@@ -27,6 +33,30 @@ describe("newsAfter()", () => {
       const each = hear({ key } as Parameters<TargetListener>[0]);
       for (const one of news) each(one as unknown as Parameters<typeof each>[0]);
       assert.equal(heard.length, told);
+    });
+  }
+});
+
+describe("leftListener()", () => {
+  const skip = (reason: string) => ({ kind: "decided", decision: { kind: "skip", reason } });
+  const deploy = { kind: "decided", decision: { kind: "deploy" } };
+  const [admitted, superseded] = [{ kind: "admitted" }, skip("superseded")];
+  const ROWS: readonly (readonly [string, readonly unknown[], isLeft: boolean, isDone: boolean])[] =
+    [
+      ["what is left to a newer commit in its turn", [admitted, superseded], true, false],
+      ["what a later run in its line does", [superseded], false, true],
+      ["what is deployed", [admitted, deploy], false, true],
+      ["what needs nothing", [admitted, skip("no_changes")], false, true],
+      ["a removal that is left when its turn came", [deploy, superseded], true, false],
+      ["what was not decided about", [admitted], false, false],
+    ];
+  for (const [what, news, isLeft, isDone] of ROWS) {
+    it(`knows ${what}`, () => {
+      const [left, done]: [Revision[], Set<string>] = [[], new Set()];
+      const listener = leftListener(left, done);
+      const hear = listener({ key: stackKey("", "shop") } as Parameters<TargetListener>[0]);
+      for (const each of news) hear({ ...(each as TargetNews), revision: {} as Revision });
+      assert.deepEqual([left.length > 0, done.has("default/shop")], [isLeft, isDone]);
     });
   }
 });
