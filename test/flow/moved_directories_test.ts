@@ -98,6 +98,7 @@ describe("the data of a stack that nothing names any more", () => {
         });
         await pollTo(world, "succeeded");
         await pollTo(world, "succeeded", { target: "two" });
+        await pollTo(world, "skipped");
         await world.repository.remove([`apps/${a}`]);
         const volume = taker === "c" ? `${a}_data` : `${to}_data`;
         await world.repository.commit({ [`more/${to}/compose.yaml`]: compose(volume, more) });
@@ -123,10 +124,32 @@ describe("the data of a stack that nothing names any more", () => {
       });
       await pollTo(world, "succeeded");
       await pollTo(world, "succeeded", { target: "two" });
+      await pollTo(world, "skipped");
       await world.repository.remove([`apps/${a}`]);
       await pollTo(world, "skipped", { target: "two" });
       await pollTo(world, "succeeded");
       assert.ok(!await isThere(world, `${a}_data`));
       assert.ok(await isThere(world, `${c}_data`));
+    }));
+
+  it("stays where another target deployed what it may have been renamed to first", () =>
+    inWorld("fake", async (world) => {
+      const [a, b] = ["a", "b"].map((each) => `${world.stack}-${each}`);
+      await world.repository.commit({
+        ".stackwright.yaml": discovery("apps"),
+        ".stackwright.two.yaml": discovery("more"),
+        ...{ "apps/readme": "", "more/readme": "" },
+        [`apps/${a}/compose.yaml`]: compose(`${a}_data`),
+      });
+      await pollTo(world, "succeeded");
+      await world.repository.remove([`apps/${a}`]);
+      await world.repository.commit({ [`more/${b}/compose.yaml`]: compose(`${b}_data`) });
+      await pollTo(world, "succeeded", { target: "two" });
+      const run = JSON.stringify(await pollTo(world, "succeeded"));
+      assert.match(
+        run,
+        new RegExp(`removed: .*; kept its volumes .*: ${b} came when nothing named`),
+      );
+      assert.ok(await isThere(world, `${a}_data`));
     }));
 });

@@ -79,7 +79,7 @@ export async function planObsolete(
   const owner = discoveryOwner(configuration, request);
   const looked = lookedAt(run);
   const named = namedIn(expansion);
-  const { discovered, unnamed } = noteUnnamed(parts, run);
+  const { discovered, unnamed } = await noteUnnamed(parts, run);
   const candidates = await allInTurns(unnamed, async (stack) => {
     const isThere = stack.policy !== undefined || parts.ledger.current(stack.key) !== undefined;
     return isThere ? [{ ...stack, newer: await isNewer(parts, stack, looked, signal) }] : [];
@@ -133,15 +133,16 @@ const MOST_FRESH = 3;
  * Finds the stacks that an earlier run named and this one does not, and notes which of its stacks were never deployed
  * until now. One may be what a removed one was renamed to, also where the removal comes in a later run: as the second
  * of a mass removal, after a hold, when the rest of the configuration can be read again, or when another repository,
- * which may not have it, has no directory of its name any more.
+ * which may not have it, has no directory of its name any more. So may one that another target's file has, which may
+ * have deployed it by then.
  */
-export function noteUnnamed(
+export async function noteUnnamed(
   parts: Pick<PipelineParts, "ledger">,
-  { configuration, request, expansion }: ObsoleteRun,
-): {
+  { configuration, request, expansion, wantedBeside }: ObsoleteRun,
+): Promise<{
   readonly discovered: readonly DiscoveredStack[];
   readonly unnamed: readonly DiscoveredStack[];
-} {
+}> {
   const { ledger } = parts;
   const names = namesIn(expansion, configuration);
   const stacks = ledger.discovered.of(discoveryOwner(configuration, request));
@@ -152,8 +153,11 @@ export function noteUnnamed(
   const never = unnamed.length === 0
     ? []
     : wantedOf(expansion.deployments).filter((key) => isNew(parts, key));
+  const beside = unnamed.some(({ fresh }) => fresh === undefined) ? await wantedBeside() : [];
   const noted = unnamed.map((stack) => {
-    const near = stack.fresh?.length ? [] : ledger.owners.near(stack.key, never);
+    const isFirst = stack.fresh === undefined;
+    const others = isFirst ? beside.filter((key) => isYounger(parts, key, stack.key)) : [];
+    const near = stack.fresh?.length ? [] : ledger.owners.near(stack.key, [...never, ...others]);
     // None is noted, too: what is named again after it was unnamed is new then.
     if (near.length === 0 && stack.fresh !== undefined) return stack;
     const withFresh = { ...stack, fresh: near.slice(0, MOST_FRESH) };
@@ -164,6 +168,14 @@ export function noteUnnamed(
     discovered: stacks.filter(({ policy }) => policy !== undefined),
     unnamed: noted.filter(({ key }) => !names.has(formatStackKey(key))),
   };
+}
+
+/** Whether a stack was never deployed, or first after the last time that anything was decided about another one. */
+function isYounger({ ledger }: Pick<PipelineParts, "ledger">, key: StackKey, other: StackKey) {
+  if (isNew({ ledger }, key)) return true;
+  const first = ledger.history(key, Number.MAX_SAFE_INTEGER).at(-1);
+  const [last] = ledger.decisions.of(other, 1);
+  return first?.number === 1 && last !== undefined && first.createdAt > last.lastAt;
 }
 
 /**

@@ -96,7 +96,7 @@ async function deployReached(
     reporter.givesWay?.();
   }
   const reaching = late === undefined || isFound ? undefined : inLine(parts, opened, late, signal);
-  if (only && away === undefined) noteUnnamed(parts, opened);
+  if (only && away === undefined) await noteUnnamed(parts, opened);
   const leftTo: Revision[] = [];
   const hearing = [...listeners, leftListener(leftTo, done)];
   // What a person asked for was done by then: recreated, or tried, which does not work the next moment either.
