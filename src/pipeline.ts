@@ -1,4 +1,11 @@
-import type { LookBecause, Rollback, RunReporter, StackKey, Sync } from "./model/mod.ts";
+import {
+  formatStackKey,
+  type LookBecause,
+  type Rollback,
+  type RunReporter,
+  type StackKey,
+  type Sync,
+} from "./model/mod.ts";
 import {
   act,
   again,
@@ -15,6 +22,7 @@ import {
   isStrangers,
   keyOf,
   leave,
+  lendingLock,
   lockedForTarget,
   noteDecision,
   oneOfMany,
@@ -23,7 +31,6 @@ import {
   partsFor,
   type PerformJob,
   type PipelineParts,
-  preparing,
   reconcile,
   recover,
   recoverStack,
@@ -50,7 +57,7 @@ import {
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { allInTurns, deploying, OVERTAKEN, stackAsOwner } from "./system/mod.ts";
+import { allInTurns, deploying, OVERTAKEN, type Slot, stackAsOwner } from "./system/mod.ts";
 import { askedAs, createTeller, describing, runListener } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -186,12 +193,12 @@ async function deployTarget(
     const resumed: string[] = []; // The engine may have been away at the start.
     const hearing = [...listeners, doneListener(resumed)];
     const before = (within: AbortSignal) => recoverStack(anyParts, hearing, key, within);
-    const work = async (within: AbortSignal) => {
+    const work = async (within: AbortSignal, _ask: () => void, lock: Slot) => {
       const refused = await opened.heldByOther(deployment);
       if (refused) return void teller.fail("", refused, signal, { isOthers: true });
       teller.tell({ kind: "admitted" });
-      const target = { ...begun, since, glance: glances(parts, key), mayLack };
-      await settle(parts, { ...opened, onLeft, target, teller, resumed }, within);
+      const target = { ...begun, since, glance: glances(parts, key), mayLack, ahead: new Map() };
+      await settle(parts, { ...opened, onLeft, target, teller, resumed, lock }, within);
     };
     await lockedForTarget(parts, begun, { before, work, line: opened.line }, signal);
   } catch (thrown) {
@@ -211,33 +218,40 @@ interface DecidingWork extends TargetOfRun {
   readonly target: Target;
   /** What was finished of the stack before, as it had been interrupted. */
   readonly resumed: readonly string[];
+  /** The stack's lock, where it is lent while images and the like are waited for. */
+  readonly lock: Slot | undefined;
 }
+
+/** How often a decision is made with the stack lent to others, who may change it without end. */
+const LENT_ROUNDS = 3;
 
 /** Decides about a stack whose lock is held and acts, again while the decision is outdated. */
 async function settle(
   parts: PipelineParts,
-  { target: first, ...work }: DecidingWork,
+  { target: first, lock, ...work }: DecidingWork,
   signal: AbortSignal,
 ): Promise<void> {
   const { glance: _early, ...later } = first;
   const attempt = (round: number) => {
     // Without the glance that the run's stacks share: it may predate the change of this stack.
-    const now = { ...work, target: round === 0 ? first : later };
+    const lent = round < LENT_ROUNDS ? lock : undefined;
+    const now = { ...work, target: round === 0 ? first : later, lock: lent };
     return untilAsked(parts, first.key, decideAndAct.bind(null, parts, now), signal);
   };
   await untilSettled(parts, first.key, attempt, signal);
 }
 
-/** Decides about a locked stack and acts; `moved` where another process changed it, or a window closed, before. */
+/** Decides about a locked stack and acts; `moved` where others changed it, or a window closed, before. */
 async function decideAndAct(
   parts: PipelineParts,
-  { target: asked, request, pushed, round, onLeft, teller, resumed }: DecidingWork,
+  { target: asked, request, pushed, round, onLeft, teller, resumed, lock }: DecidingWork,
   signal: AbortSignal,
   begin: () => void,
 ): Promise<"done" | "moved"> {
   const { key } = teller.target;
   await waitForStack(parts, key, asked.progress, signal);
   const [before, whose] = parts.ledger.marks(key);
+  const held = parts.stackLock.mark();
   let target = asked;
   const decide = (within: PipelineParts) =>
     stage(parts, teller.target, "decide", async () => {
@@ -245,9 +259,10 @@ async function decideAndAct(
       teller.lookAt(target.revision);
       return await decideAsOwner(within, target, signal);
     });
-  const decision = await preparing(parts, teller.target, decide, signal);
+  const decision = await lendingLock(parts, { holder: teller.target, lock }, decide, signal);
+  const wasLent = parts.stackLock.wasReleasedSince(formatStackKey(key), held);
   // What needs nothing, too, was judged in the name of whoever had the stack then.
-  const isOut = decision.kind !== "skip" && !parts.ledger.isStill(key, before);
+  const isOut = decision.kind !== "skip" && (wasLent || !parts.ledger.isStill(key, before));
   if (isOut || parts.ledger.owners.mark(key) !== whose) return "moved";
   noteDecision(parts, { target, request, pushed }, decision);
   if (decision.kind === "skip") return leave(teller, decision, resumed);

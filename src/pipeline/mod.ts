@@ -24,6 +24,7 @@ export * from "./source/deploy_named.ts";
 export { oneOfMany, withLed } from "./source/led_sources.ts";
 export { throwFailures } from "./source/throw_failures.ts";
 export { noteDecision } from "./decide/note_decision.ts";
+export { lendingLock } from "./decide/lending_lock.ts";
 export { type Begin, untilAsked } from "./decide/until_asked.ts";
 export { keptNames } from "./owner/kept_names.ts";
 export { lockedForTarget } from "./owner/locked_for_target.ts";

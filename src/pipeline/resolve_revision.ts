@@ -266,8 +266,8 @@ async function resolveAt(
 
 /**
  * The revision a target is deployed from; a destroy does not look its own repository up. That of a stack
- * with another owner is not asked: how long it takes to answer is up to it, and the lock of the stack is
- * held meanwhile.
+ * with another owner is not asked: how long it takes to answer is up to it, and no other deployment has the stack
+ * meanwhile.
  *
  * Throws `conflict` as {@link requireNotAnothers} does.
  */

@@ -1,5 +1,4 @@
 import {
-  type ComposeCall,
   imagesByService,
   imagesFetched,
   imagesPresent,
@@ -8,14 +7,7 @@ import {
   requirePlainHooks,
   requireStackParts,
 } from "../deploy/mod.ts";
-import {
-  namesBuilt,
-  pullsAlways,
-  requirePullable,
-  withBuildArguments,
-  withBuildPaths,
-  withOwnCaches,
-} from "../compose/mod.ts";
+import { namesBuilt, pullsAlways, requirePullable } from "../compose/mod.ts";
 import {
   imagesBeside,
   isStackwrightError,
@@ -28,9 +20,8 @@ import {
 } from "../model/mod.ts";
 import { NO_IMAGE, type PresentImages, presentImages, requireShortList } from "./short_list.ts";
 import { noteAhead } from "./images_ahead.ts";
-import { cacheNamespace } from "./cache_namespace.ts";
 import { buildsFor, type BuiltImage, imagesBuilt, stayingFor } from "./builds_for.ts";
-import type { WantedImages } from "./wanted_images.ts";
+import { wanted, wantedBuilds } from "./asked_images.ts";
 import {
   earlierImages,
   type ImageIds,
@@ -38,7 +29,6 @@ import {
   knownImages,
   withoutNames,
 } from "./known_images.ts";
-import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
 import { starting } from "./recorded_images.ts";
@@ -57,9 +47,21 @@ import type { Target } from "./target.ts";
 export async function refreshImages(
   parts: PrepareParts,
   target: Target,
-  { prepared, isDeployed }: { readonly prepared: PreparedRelease; readonly isDeployed: boolean },
+  asked: { readonly prepared: PreparedRelease; readonly isDeployed: boolean },
   signal: AbortSignal,
-): Promise<Readonly<Record<string, string>>> {
+): Promise<ImageIds> {
+  const done = `pulled for ${asked.prepared.release.digest}`;
+  const images = target.ahead?.get(done) ?? await newestImages(parts, target, asked, signal);
+  target.ahead?.set(done, images);
+  return images;
+}
+
+async function newestImages(
+  parts: PrepareParts,
+  target: Target,
+  { prepared, isDeployed }: Parameters<typeof refreshImages>[2],
+  signal: AbortSignal,
+): Promise<ImageIds> {
   const { release } = prepared;
   if (release.swarm !== undefined) return await movedImages(parts, target, release, signal);
   const again = release.services.filter((each) =>
@@ -134,8 +136,7 @@ export async function prepareImages(
   const earlier = earlierImages(plan, needed, { ...ran, running });
   const fetching = { needed, earlier, present: from.present };
   const images = await fetchImages(parts, target, prepared, fetching, signal);
-  const toBuild = wantedBuilds(parts, target, prepared, from.builds);
-  const built = await parts.host.images.build(toBuild, target.deployment.build, signal);
+  const built = await builtOnce(parts, target, prepared, from.builds, signal);
   const isFetched = built !== undefined;
   const toCome = isFetched ? [] : namesToCome(target, prepared.release, needed, from.builds);
   for (const { name, maker } of from.images) {
@@ -162,6 +163,27 @@ export async function prepareImages(
     throw error;
   }
   return images;
+}
+
+/** Builds what this run has not built for the release before; names lead to what it has. */
+async function builtOnce(
+  parts: PrepareParts,
+  target: Target,
+  prepared: PreparedRelease,
+  services: readonly ReleaseService[],
+  signal: AbortSignal,
+): Promise<ImageIds | undefined> {
+  const { engine, images } = parts.host;
+  const done = `built for ${prepared.release.digest}`;
+  const known = target.ahead?.get(done) ?? {};
+  const before = await imagesPresent(engine, services, known, signal);
+  await images.point(services, before, signal);
+  const left = services.filter(({ name }) => own(before, name) === undefined);
+  const asked = wantedBuilds(parts, target, prepared, left);
+  const now = await images.build(asked, target.deployment.build, signal);
+  const built = now && { ...before, ...now };
+  target.ahead?.set(done, { ...known, ...built });
+  return built;
 }
 
 /** What is built for services that a plan needs, and what there is; names lead to what is used again. */
@@ -276,37 +298,4 @@ async function movedImages(
   ).map(({ name }) => name);
   const found = await resolveImages(parts, { release, services, known: {} }, signal);
   return Object.fromEntries(Object.entries(found).filter(([, image]) => image.includes("@")));
-}
-
-/** Request for the images of a target's services. */
-function wanted(
-  target: Target,
-  prepared: PreparedRelease,
-  services: readonly ReleaseService[],
-): WantedImages {
-  const { key, progress, deployment: { timeoutSeconds } } = target;
-  return { key, services, call: hereCall(target, prepared), timeoutSeconds, progress };
-}
-
-/** Request for the builds of a target's services, with the arguments and caches that they may use. */
-function wantedBuilds(
-  parts: PrepareParts,
-  target: Target,
-  prepared: PreparedRelease,
-  services: readonly ReleaseService[],
-): WantedImages {
-  const asked = wanted(target, prepared, services);
-  const given = withBuildArguments(asked.call.model ?? {}, target.deployment.build.args);
-  const model = withOwnCaches(given, (own) => cacheNamespace(parts, target, own));
-  return { ...asked, call: { ...asked.call, model } };
-}
-
-/** Arguments for compose, with build paths that exist before the files are switched. */
-function hereCall(target: Target, prepared: PreparedRelease): ComposeCall {
-  const { release, tree, rendered } = prepared;
-  return {
-    project: { name: target.key.name, directory: tree, files: ["-"], envFiles: [], profiles: [] },
-    variables: actingVariables(release.invocation),
-    model: withBuildPaths(release.model, rendered),
-  };
 }

@@ -44,6 +44,11 @@ export interface Target {
   readonly foretold?: ((key: StackKey) => boolean) | undefined;
   /** Whether another target may make a missing network or volume: another try is worth it. */
   readonly mayLack?: boolean;
+  /**
+   * Ids of images that this run has brought for what it decided before, each by what was done for which release: what
+   * runs may change meanwhile, and it decides again. By default each decision brings its own.
+   */
+  readonly ahead?: Map<string, Readonly<Record<string, string>>>;
   /** Shared reads of external secrets by the targets of one run; separate by default. */
   readonly secretSession?: SecretSession;
 }

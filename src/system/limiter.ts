@@ -29,18 +29,23 @@ export function createLimiter(slots: number, patience?: Patience): Limiter {
   return {
     async run(work, signal, who) {
       let leave: (() => void) | undefined = await enter(signal, false, who);
+      let taking: Promise<void> | undefined;
       let isOver = false;
+      const take = async (within: AbortSignal) => {
+        const entered = await enter(within, true, who);
+        if (isOver) entered();
+        else leave = entered;
+      };
       const slot: Slot = {
         leave() {
           leave?.();
           leave = undefined;
         },
         async takeAgain(within) {
-          if (leave !== undefined) return;
-          const entered = await enter(within, true, who);
-          // Another part of the work may have asked as well, or all of it may be over.
-          if (leave === undefined && !isOver) leave = entered;
-          else entered();
+          if (leave !== undefined || isOver) return;
+          // One wait for all parts of the work: a second one would be for a slot that this work has itself.
+          taking ??= take(within).finally(() => taking = undefined);
+          await taking;
         },
       };
       try {
@@ -208,7 +213,7 @@ const LET_IN = Symbol("let in beside the others");
 /** One limiter per key, by default with a single slot; keys do not affect each other. */
 export interface KeyedLock {
   /** Runs `work` when a slot of `key` is free. Rejects with the signal's reason while waiting. */
-  run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  run<T>(key: string, work: (slot: Slot) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
 /** A lock of which can be told whether somebody holds it, or waits for it, at this moment. */

@@ -1,6 +1,6 @@
 import { atEnd } from "./at_end.ts";
 import type { Clock } from "./clock.ts";
-import { createKeyedLock, type WatchableLock } from "./limiter.ts";
+import { createKeyedLock, type Slot, type WatchableLock } from "./limiter.ts";
 
 /** Work under keys that ends as soon as its time is over. */
 export interface EndableWork<T> {
@@ -32,15 +32,16 @@ export const OVERTAKEN = Symbol("overtaken in its line");
  */
 export interface WatchedLock extends WatchableLock {
   /**
-   * As {@link WatchableLock.run}; `who` is the {@link holder} meanwhile. In a `line` the last one waits alone.
-   * Throws {@link OVERTAKEN} for the others.
+   * As {@link WatchableLock.run}, for work that lends the key through its slot: {@link run} has it meanwhile, but
+   * no other work in turn. What was found under the key before is out of date then, if it {@link wasReleasedSince}.
+   * `who` is the {@link holder} all the time. In a `line` the last one waits alone. Throws {@link OVERTAKEN} for
+   * the others.
    */
-  run<T>(
+  inTurn<T>(
     key: string,
-    work: () => Promise<T>,
+    work: (slot: Slot) => Promise<T>,
     signal: AbortSignal,
-    who?: string,
-    line?: Line,
+    as: { readonly who?: string; readonly line?: Line | undefined },
   ): Promise<T>;
   /** In whose name a key is held; `undefined` while nobody holds it who said that. */
   holder(key: string): string | undefined;
@@ -77,7 +78,7 @@ const LOOK_MS = 1000;
 
 /** A lock that nobody holds; with `looks`, work that is over ends within a second or so. */
 export function createWatchedLock(looks?: OverLooks): WatchedLock {
-  const lock = createKeyedLock();
+  const [lock, turns] = [createKeyedLock(), createKeyedLock()];
   const holders = new Map<string, string>();
   const releases = new Map<string, number>();
   const lines: Lines = new Map();
@@ -92,22 +93,31 @@ export function createWatchedLock(looks?: OverLooks): WatchedLock {
     releases.delete(oldest[0]);
     forgotten = oldest[1];
   };
+  const run: WatchedLock["run"] = (key, work, signal) => {
+    const noted = async (slot: Slot) => {
+      try {
+        return await work(slot);
+      } finally {
+        note(key);
+      }
+    };
+    return lock.run(key, noted, signal);
+  };
   return {
-    isBusy: (key) => lock.isBusy(key),
+    isBusy: (key) => turns.isBusy(key) || lock.isBusy(key),
     ...endingWork(looks),
     holder: (key) => holders.get(key),
-    run: (key, work, signal, who, line) => {
+    run,
+    inTurn(key, work, signal, { who, line }) {
       const place = joined(lines, key, signal.aborted ? undefined : line);
-      return lock.run(key, async () => {
+      const inside = (slot: Slot) => {
         place.leave();
         if (who !== undefined) holders.set(key, who);
-        try {
-          return await work();
-        } finally {
-          holders.delete(key);
-          note(key);
-        }
-      }, place.within(signal)).finally(place.leave);
+        return work(slot);
+      };
+      const within = place.within(signal);
+      const turn = () => run(key, inside, within).finally(() => holders.delete(key));
+      return turns.run(key, turn, within).finally(place.leave);
     },
     mark: () => count,
     wasReleasedSince: (key, mark) => (releases.get(key) ?? forgotten) > mark,

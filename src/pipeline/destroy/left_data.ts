@@ -114,10 +114,11 @@ async function deleteData(
       ? keeps("it was changed meanwhile")
       : { ...data, kept: [...data.kept, ...kept] };
   };
-  return await parts.stackLock.run(
+  return await parts.stackLock.inTurn(
     formatStackKey(key),
     () => deploying(parts, { ...found, configuration }, work, signal),
     signal,
+    {},
   );
 }
 

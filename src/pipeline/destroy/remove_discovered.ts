@@ -70,7 +70,7 @@ export async function removeDiscovered(
     }
   };
   try {
-    await parts.stackLock.run(formatStackKey(key), locked, signal, undefined, work.run.line);
+    await parts.stackLock.inTurn(formatStackKey(key), locked, signal, { line: work.run.line });
   } catch (thrown) {
     if (thrown !== OVERTAKEN) throw thrown;
     leave(teller, overtaken(key));

@@ -2,7 +2,7 @@ import { errors, formatStackKey, ownerFrom } from "../../model/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import { handedOver, recordedOwner } from "../../record/mod.ts";
 import type { RecordedOwner } from "../../record/owners.ts";
-import { type Line, patiently } from "../../system/mod.ts";
+import { type Line, patiently, type Slot } from "../../system/mod.ts";
 import { requireOwner } from "../destroy/require_owner.ts";
 import type { PipelineParts } from "../parts.ts";
 import { isStrangers, requireNotAnothers, wantedOwner } from "../stack_owner.ts";
@@ -24,7 +24,8 @@ export async function lockedForTarget<T>(
   target: Target,
   { before, work, line }: {
     readonly before: (within: AbortSignal) => Promise<unknown>;
-    readonly work: OwnersWork<T>;
+    /** It may lend the stack by its slot while it only prepares. */
+    readonly work: (...its: [...Parameters<OwnersWork<T>>, lock: Slot]) => Promise<T>;
     /** That of the runs that do the same. */
     readonly line?: Line;
   },
@@ -37,20 +38,20 @@ export async function lockedForTarget<T>(
   const wait = async (within: AbortSignal, enter: () => void) => {
     if (isOthers) await waitForProcess(parts, key, target.progress, within);
     else await before(within);
-    return await stackLock.run(
+    return await stackLock.inTurn(
       name,
-      () => {
+      (lock) => {
         enter();
         // Somebody may have become its owner during the wait. Before its first deployment a stack has none.
         const recorded = recordedOwner(ledger, key);
         refuseStranger(parts, target, recorded);
         const owners = [wantedOwner(target), recorded, recorded?.contested];
-        return whileOwned(parts, { keys: [key], owners }, work, signal)
+        const owned: OwnersWork<T> = (within, ask) => work(within, ask, lock);
+        return whileOwned(parts, { keys: [key], owners }, owned, signal)
           .finally(() => parts.imagesAhead.delete(name));
       },
       within,
-      target.configuration.source.name,
-      line,
+      { who: target.configuration.source.name, line },
     );
   };
   const locked = () => patiently(patienceOf(parts, target), wait, signal);

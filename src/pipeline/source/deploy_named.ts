@@ -183,8 +183,8 @@ function inLine(
   signal: AbortSignal,
 ): Promise<Reached | undefined> {
   const wait = () => abortable(late, signal);
-  const whose = JSON.stringify(opened.expansion.left);
-  const reached = stackLock.run(discoveriesOf(opened), wait, signal, whose, opened.line)
+  const as = { who: JSON.stringify(opened.expansion.left), line: opened.line };
+  const reached = stackLock.inTurn(discoveriesOf(opened), wait, signal, as)
     .catch((thrown) => {
       if (thrown !== OVERTAKEN) throw thrown;
       return undefined;

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Revision, stackKey } from "../../../src/model/mod.ts";
 import { type PipelineParts, reconcile } from "../../../src/pipeline/mod.ts";
-import { boundFairly, createWatchedLock, type WatchedLock } from "../../../src/system/mod.ts";
+import {
+  boundFairly,
+  createWatchedLock,
+  NO_SLOT,
+  type WatchedLock,
+} from "../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine } from "../../fakes/memory_engine.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
@@ -18,7 +23,7 @@ describe("reconcile()", () => {
       ...createWatchedLock(),
       async run(_key, work) {
         isLocked = true;
-        return await work().finally(() => void (isLocked = false));
+        return await work(NO_SLOT).finally(() => void (isLocked = false));
       },
     };
     const seen: unknown[] = [];

@@ -140,6 +140,24 @@ describe("createLimiter", () => {
     await Promise.all(all);
   });
 
+  it("run() waits for one slot alone, whichever of its parts ask for it again", async () => {
+    const limiter = createLimiter(1);
+    const work = createWork();
+    const lent = limiter.run(async (slot) => {
+      slot.leave();
+      await settle();
+      await Promise.all([slot.takeAgain(never), slot.takeAgain(never)]);
+      return "back";
+    }, never);
+    const other = limiter.run(work.of("a"), never);
+    await settle();
+    await settle();
+    await work.end("a");
+    assert.equal(await other, "a");
+    assert.equal(await lent, "back");
+    await runsOneAtATime(limiter);
+  });
+
   it("run() frees no slot twice when it ends while its slot is lent", async () => {
     const limiter = createLimiter(1);
     await limiter.run((slot) => Promise.resolve(slot.leave()), never);

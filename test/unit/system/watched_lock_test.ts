@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
 import { createWatchedLock, OVERTAKEN, type WatchedLock } from "../../../src/system/mod.ts";
-import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { heapAfterCollection } from "../../fakes/heap.ts";
 
 const signal = new AbortController().signal;
@@ -28,11 +28,13 @@ describe("createWatchedLock()", () => {
     const free = Promise.withResolvers<void>();
     const done: string[] = [];
     const wait = (name: string, since: number, { of = "c", isPersons = false } = {}) =>
-      lock.run("a", () => free.promise.then(() => void done.push(name)), signal, undefined, {
-        ...{ of, since, isPersons },
+      lock.inTurn("a", () => free.promise.then(() => void done.push(name)), signal, {
+        line: { of, since, isPersons },
       }).catch((thrown) => void done.push(thrown === OVERTAKEN ? `${name} overtaken` : "?"));
+    const holder = wait("holder", 1);
+    await settle();
     const all = [
-      wait("holder", 1),
+      holder,
       wait("second", 2),
       wait("other", 2, { of: "d" }),
       wait("fourth", 4),
@@ -54,11 +56,11 @@ describe("createWatchedLock()", () => {
     const free = Promise.withResolvers<void>();
     const taken: string[] = [];
     const wait = (name: string, since: number, within = signal) =>
-      lock.run("a", () => free.promise, within, undefined, {
-        ...{ of: "c", since, isPersons: false, taken: () => taken.push(name) },
+      lock.inTurn("a", () => free.promise, within, {
+        line: { of: "c", since, isPersons: false, taken: () => taken.push(name) },
       }).catch(() => {});
     const all = [wait("holder", 1)];
-    await Promise.resolve();
+    await settle();
     all.push(wait("third", 3));
     assert.deepEqual(taken, []);
     all.push(wait("second", 2));
@@ -69,6 +71,43 @@ describe("createWatchedLock()", () => {
     assert.deepEqual([...new Set(taken)], ["third", "last"]);
     free.resolve();
     await Promise.all(all);
+  });
+
+  it("inTurn() lends the key to others, but to nobody in turn, and has it back ahead of them", async () => {
+    const lock = createWatchedLock();
+    const [away, back] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const order: string[] = [];
+    const note = (name: string) => () => Promise.resolve(order.push(name));
+    const mark = lock.mark();
+    const first = lock.inTurn(
+      "a",
+      async (slot) => {
+        slot.leave();
+        assert.equal(lock.wasReleasedSince("a", mark), false, "it was lent to nobody yet");
+        await away.promise;
+        assert.equal(lock.holder("a"), "me");
+        await slot.takeAgain(signal);
+        order.push("again");
+        assert.equal(lock.wasReleasedSince("a", mark), true);
+        back.resolve();
+      },
+      signal,
+      { who: "me" },
+    );
+    const next = lock.inTurn("a", note("in turn"), signal, {});
+    await settle();
+    const other = lock.run("a", async () => {
+      order.push("other");
+      away.resolve();
+      await Promise.resolve();
+      assert.ok(lock.isBusy("a"));
+    }, signal);
+    await other;
+    const late = back.promise.then(() => lock.run("a", note("late"), signal));
+    await Promise.all([first, next, late]);
+    assert.deepEqual(order.slice(0, 2), ["other", "again"]);
+    assert.deepEqual(order.slice(2).sort(), ["in turn", "late"]);
+    assert.deepEqual([lock.isBusy("a"), lock.holder("a")], [false, undefined]);
   });
 
   it("wasReleasedSince() tells a key that was let go of after a mark, and no other", async () => {
