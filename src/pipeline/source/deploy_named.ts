@@ -120,15 +120,27 @@ async function deployReached(
     reporter.describe({ message: "" });
   }
   if (away !== undefined && reached === undefined) throw away;
-  // Whoever found the newer commit may have only asked, be held back, or not come to its end.
-  const isLate = leftTo.length > 0 && looksLeft > 1 &&
-    parts.newest.overtaken([...leftTo, ...lookedAt(opened)]).length > 0;
-  if (reached === undefined && !isLate) return undefined;
   for (const each of deployments) seen.set(formatStackKey(keyOf(each)), "told");
   for (const { key } of failures) seen.set(formatStackKey(key), "failed");
-  // Without the round, whose answer may be minutes old, and what an earlier look has reached.
-  const { round: _, reached: _early, ...again } = run;
-  return { ...again, ...(reached && { reached }) };
+  const isLate = looksLeft > 1 && isOvertaken(parts, opened, leftTo);
+  return reached !== undefined || isLate ? lookAgain(run, reached) : undefined;
+}
+
+/** Whether what was left is left to newer commits: whoever found these may have only asked, be held back, or be gone. */
+function isOvertaken(
+  { newest }: Pick<PipelineParts, "newest">,
+  opened: OpenedSource,
+  left: readonly Revision[],
+): boolean {
+  return left.length > 0 && newest.overtaken([...left, ...lookedAt(opened)]).length > 0;
+}
+
+/** A run's next look, without the round, whose answer may be minutes old, and what an earlier one has reached. */
+function lookAgain(
+  { round: _, reached: _early, ...run }: RunOfSource,
+  reached: Reached | undefined,
+): RunOfSource {
+  return { ...run, ...(reached && { reached }) };
 }
 
 /**
