@@ -13,6 +13,7 @@ import type { Engine } from "../docker/engine.ts";
 import type { Distribution } from "../docker/swarm.ts";
 import {
   type BuildOptions,
+  fewOf,
   type Imaged,
   isStackwrightError,
   messageOf,
@@ -22,6 +23,7 @@ import {
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import { type Commands, createLimiter, type Files } from "../system/mod.ts";
 import { buildImages } from "./built_images.ts";
+import { HeardPull, type LayerState } from "./heard_pull.ts";
 import { keepImages, nameFound, namingFound, type PullNotes } from "./kept_names.ts";
 import type { ImageIds } from "./known_images.ts";
 import type { WantedImages } from "./wanted_images.ts";
@@ -84,8 +86,9 @@ interface ImagesParts extends LimitedParts {
 
 /** Makes the image operations of an engine. */
 export function createImages(parts: ImagesParts): Images {
+  const left = new Map<string, LayerState>();
   return {
-    pull: (wanted, signal) => pull(parts, wanted, signal),
+    pull: (wanted, signal) => pull(parts, left, wanted, signal),
     build: async (wanted, options, signal) => {
       if (wanted.services.length === 0) return {};
       await clientConfiguration(parts);
@@ -147,18 +150,28 @@ async function hideCredentials(parts: ImagesParts, images: readonly string[], si
   await Promise.all([...kept.values()].map(ask));
 }
 
-async function pull(parts: ImagesParts, wanted: WantedImages, signal: AbortSignal): Promise<void> {
-  const { services, call } = wanted;
+async function pull(
+  parts: ImagesParts,
+  left: Map<string, LayerState>,
+  wanted: WantedImages,
+  signal: AbortSignal,
+): Promise<void> {
+  const { key, services, call } = wanted;
   if (services.length === 0) return;
   const names = services.map((each) => each.name);
   const images = services.map((each) => each.image);
   try {
+    const heard = new HeardPull(parts.clock, left);
+    const doing = `pulling ${fewOf(names)} of ${key.name}`;
     const work = async (within: AbortSignal) => {
       await hideCredentials(parts, images, within);
-      await parts.compose.pull(call, names, within);
+      const listened = (hear: (line: string) => void, until: AbortSignal) =>
+        parts.compose.pull(call, names, until, hear);
+      await heard.run(doing, listened, within);
     };
-    const pulls = () =>
-      withinLimit(parts, { stage: "pull", doing: "pulling", wanted }, work, signal);
+    const waitsFor = () => heard.waitsFor();
+    const pulling = { stage: "pull", doing: "pulling", wanted, waitsFor } as const;
+    const pulls = () => withinLimit(parts, pulling, work, signal);
     await namingFound(parts, pulls, signal);
   } catch (error) {
     if (!isStackwrightError(error, "pull_failed")) throw error;

@@ -16,12 +16,14 @@ interface Doing {
   readonly stage: "pull" | "build";
   readonly doing: string;
   readonly wanted: Pick<WantedImages, "key" | "services" | "timeoutSeconds" | "progress">;
+  /** What it waits for, to append to the error, where that is known. */
+  readonly waitsFor?: () => string;
 }
 
 /** Runs work with a limit: a quarter of an hour, or the deployment's timeout if that is longer. Throws `timeout`. */
 export async function withinLimit<T>(
   parts: LimitedParts,
-  { stage, doing, wanted: { key, services, timeoutSeconds, progress } }: Doing,
+  { stage, doing, wanted: { key, services, timeoutSeconds, progress }, waitsFor = () => "" }: Doing,
   work: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -31,7 +33,7 @@ export async function withinLimit<T>(
   const seconds = Math.max(timeoutSeconds, SHORTEST_LIMIT_SECONDS);
   const late = () =>
     errors.timeout(
-      `${what} of ${key.name} was not done within ${seconds} s and was given up; nothing that runs was touched`,
+      `${what} of ${key.name} was not done within ${seconds} s and was given up; nothing that runs was touched${waitsFor()}`,
     );
   const limit = { clock: parts.clock, milliseconds: seconds * 1000, late };
   return await operation(parts, stage, () => withDeadline(limit, work, signal));

@@ -62,14 +62,15 @@ export async function clearingUp(
 
 /**
  * Runs work for at most `milliseconds`, besides the waits that it runs `apart`; then aborts its signal
- * with the error of `late`, and throws that error if the work fails. The caller's signal aborts the
- * work as usual.
+ * with the error of `late`, and throws that error if the work fails. At the end `later` may give it so
+ * many milliseconds more. The caller's signal aborts the work as usual.
  */
 export async function withDeadline<T>(
-  { clock, milliseconds, late }: {
+  { clock, milliseconds, late, later = () => 0 }: {
     readonly clock: Clock;
     readonly milliseconds: number;
     readonly late: () => Error;
+    readonly later?: () => number;
   },
   work: (signal: AbortSignal, apart: Apart) => Promise<T>,
   signal: AbortSignal,
@@ -80,7 +81,7 @@ export async function withDeadline<T>(
     do {
       await clock.sleep(left, timer.signal);
       const more = waited.take();
-      left = waited.under > 0 ? Math.max(more, LOOK_MS) : more;
+      left = Math.max(waited.under > 0 ? Math.max(more, LOOK_MS) : more, later());
     } while (left > 0);
     end.abort(late());
   };

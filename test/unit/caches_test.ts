@@ -24,6 +24,8 @@ const CACHES: Readonly<Record<string, Held>> = {
   // An id or the label of a project, and a name: both have at most 512 characters.
   "docker/owners.ts": { items: 20_000, bytes: 2 * (512 + 40 + 512) },
   "prepare/encrypted_files.ts": { items: 100_000, bytes: 200 },
+  // Ids of layers: those of pulls that ended, and of pulls that go on.
+  "prepare/heard_pull.ts": { items: 1000, bytes: 12, caches: 10 },
   // Models are counted by their characters, 16 Mi; failures have the end of what compose said.
   "prepare/rendered_models.ts": { items: 1000, bytes: 32 * KIB + 2 * 16 * KIB },
   // Two ids and a directory.

@@ -23,6 +23,7 @@ import { followedPaths } from "../../src/compose/mod.ts";
 import { type ComposeModel, parseDuration } from "../../src/model/mod.ts";
 import { failureOf, lastLine, warnings } from "../../src/deploy/compose/compose_failure.ts";
 import { limitedOutput } from "../../src/deploy/compose/limited_output.ts";
+import { layerTold } from "../../src/prepare/heard_pull.ts";
 import { registryHint } from "../../src/deploy/compose/registry_hint.ts";
 import { helperConfiguration } from "../../src/deploy/swarm/registry_auth.ts";
 import { dotenvEntries } from "../../src/compose/dotenv.ts";
@@ -223,6 +224,7 @@ const READERS: Readonly<Record<string, Scan>> = {
     return failureOf("pull_failed", said);
   },
   limitedOutput: (text) => limitedOutput(() => {})(text),
+  layerTold: (text) => layerTold(text),
   registryHint: (text) => registryHint(text, [text, "a/b"], { path: "a", text }),
   helperConfiguration: (text) => helperConfiguration(text, { program: "a", server: "b" }),
   gitError: (stderr) => gitError({ doing: "reading", failure: "other", stderr }),

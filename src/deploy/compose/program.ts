@@ -118,9 +118,15 @@ export class Compose {
     return await this.#normal(withPlainKeys(modelIn(output)), signal);
   }
 
-  /** Fetches images. Throws `pull_failed`. */
-  async pull(call: ComposeCall, services: readonly string[], signal: AbortSignal): Promise<void> {
-    await this.#act("pull_failed", call, pullArguments(call.project, services), signal);
+  /** Fetches images; `heard` gets each line of its progress. Throws `pull_failed`. */
+  async pull(
+    call: ComposeCall,
+    services: readonly string[],
+    signal: AbortSignal,
+    heard?: (line: string) => void,
+  ): Promise<void> {
+    const more = heard === undefined ? {} : { onLine: heard };
+    await this.#act("pull_failed", call, pullArguments(call.project, services), signal, more);
   }
 
   /** Builds images. Throws `build_failed`. */
@@ -219,7 +225,7 @@ export class Compose {
     call: ComposeCall,
     args: ComposeArguments,
     signal: AbortSignal,
-    more: Partial<Pick<Command, "cwd" | "env" | "timeoutMs">> = {},
+    more: Partial<Pick<Command, "cwd" | "env" | "timeoutMs" | "onLine">> = {},
   ): Promise<void> {
     const { log, quiet, programEnvironment, onMutation, logins, scratch } = this.#parts;
     const progress = log.with({ stack: call.project.name });
@@ -235,6 +241,7 @@ export class Compose {
       { makesContainers },
     );
     const program = await this.#program();
+    const logged = limitedOutput(tell);
     onMutation?.();
     const run = async (forLogins: Readonly<Record<string, string>>) =>
       void await this.#run(failure, call, {
@@ -246,7 +253,10 @@ export class Compose {
         stdin: jsonForYaml(model),
         // An image decides what its build prints, without limit.
         keptBytes: KEPT_BYTES,
-        onLine: limitedOutput(tell),
+        onLine: (line) => {
+          more.onLine?.(line);
+          logged(line);
+        },
       }, signal);
     if (logins === undefined) await run({});
     else await withRegistryLogins({ ...scratch, ...logins }, run);

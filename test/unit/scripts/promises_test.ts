@@ -25,7 +25,12 @@ const PROMISES: Readonly<Record<string, readonly string[]>> = {
   "Get a secret out through Stackwright": ["flow/canaries", "flow/shown_digests", "e2e/secrets"],
   "Stop the service with what a file says": ["unit/hostile_texts", "unit/saturated_projects"],
   "Two managers of one engine": ["flow/others_containers", "flow/others_volumes"],
-  "Others get their turn": ["flow/silent_builds", "flow/silent_remotes", "flow/start_first"],
+  "Others get their turn": [
+    "flow/silent_builds",
+    "flow/silent_registry",
+    "flow/silent_remotes",
+    "flow/start_first",
+  ],
   "Mounts of the data directory": ["flow/kept_release", "unit/prepare/real_mounts"],
   "Mounts below a directory": ["flow/linked_jobs", "flow/links_meanwhile"],
 };

@@ -38,6 +38,20 @@ describe("withDeadline()", () => {
     assert.equal(result(), "late");
   });
 
+  it("asks at the end for how much more there is", async () => {
+    const clock = createFakeClock();
+    const more = [3000, 500, 0];
+    const later = () => more.shift() ?? assert.fail("it is over");
+    const limit = { clock, milliseconds: 10_000, late: () => new Error("late"), later };
+    const work = (signal: AbortSignal) => clock.sleep(60_000, signal);
+    const done = assert.rejects(withDeadline(limit, work, never), /late/);
+    await clock.advance(13_499);
+    assert.deepEqual(more, [0]);
+    await clock.advance(1);
+    await done;
+    assert.equal(clock.sleepers, 0);
+  });
+
   it("is not put off by a clock that is set on during a wait", async () => {
     const { clock, result } = begin([["apart", 5000], ["work", 60_000]]);
     await clock.advance(1000);
