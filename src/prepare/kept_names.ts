@@ -1,6 +1,6 @@
 import type { Engine } from "../docker/engine.ts";
 import { foundName, isStackwrightError, keptName, messageOf } from "../model/mod.ts";
-import type { Log } from "../system/mod.ts";
+import { atEnd, type Clock, type Log, within } from "../system/mod.ts";
 
 /** Calls of an engine for keeping images. */
 export type KeepingEngine = Pick<
@@ -52,26 +52,51 @@ export interface NamingParts {
 
 /**
  * Does something that pulls images, and gives those of them a name of ours that were there before without a
- * digest, as a person builds or loads them: from now on they look like pulled ones, which may be pruned.
+ * digest, as a person builds or loads them: from now on they look like pulled ones, which may be pruned. An engine
+ * that does not list its images soon keeps nobody from pulling: anybody's labels make that list long. What it does
+ * not list is not removed either, for as long as that lasts.
  */
 export async function namingFound(
-  parts: NamingParts,
+  parts: NamingParts & { readonly clock: Clock; readonly log: Log },
   pull: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  await nameFound(parts, signal);
-  const there = (await parts.engine.listImages(signal)).filter(({ digests }) =>
-    digests.length === 0
-  );
-  if (there.length === 0) return await pull();
+  const there = await listedSoon(parts, async (soon) => {
+    await nameFound(parts, soon);
+    return (await parts.engine.listImages(soon)).filter(({ digests }) => digests.length === 0);
+  }, signal);
+  if (there === undefined || there.length === 0) return await pull();
   const end = parts.pulls.begin(there.map(({ id }) => id));
   try {
     await pull();
   } finally {
     end();
     // Also where it failed in the end: one of several may have been pulled.
-    await nameFound(parts, signal);
+    await listedSoon(parts, (soon) => nameFound(parts, soon), signal);
   }
+}
+
+/** Milliseconds that a list of all images is waited for before a pull, and after it. */
+const SOON_MS = 20_000;
+
+/** What a list of all images is asked for; `undefined`, and a word in the log, where that fails or takes long. */
+async function listedSoon<T>(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  ask: (soon: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const over = new AbortController();
+  using _ = atEnd(() => over.abort("over"));
+  const answer = ask(AbortSignal.any([signal, over.signal]));
+  answer.catch(() => {});
+  try {
+    if (await within(answer, SOON_MS, clock, signal)) return await answer;
+    log.warning(`the engine has not listed its images within ${SOON_MS / 1000} s: pulled without`);
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warning(`images that are there already are not noted before a pull: ${messageOf(error)}`);
+  }
+  return undefined;
 }
 
 /**

@@ -9,6 +9,7 @@ import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import { createIds } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine } from "../../fakes/memory_engine.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 
 const SIGNAL = new AbortController().signal;
@@ -33,7 +34,9 @@ describe("namingFound()", () => {
       copies = ["127.0.0.1:5000/a@sha256:1"];
       await then();
     };
-    return { parts: { engine, pulls }, pulling, calls: engine.calls };
+    const clock = createFakeClock();
+    const parts = { engine, pulls, clock, log: createRecordingLog() };
+    return { parts, pulling, calls: engine.calls, clock };
   };
 
   it("names what was there without a registry before it was pulled, and nothing else", async () => {
@@ -48,6 +51,18 @@ describe("namingFound()", () => {
     const failing = pulling(() => Promise.reject(failure));
     await assert.rejects(namingFound(parts, failing, SIGNAL), failure);
     assert.deepEqual(calls, [NAMED]);
+  });
+
+  it("pulls also where the engine lists its images too late, or not at all", async () => {
+    const ways = [() => new Promise<never>(() => {}), () => Promise.reject(new Error("too long"))];
+    for (const listImages of ways) {
+      const { parts, pulling, clock } = setUp();
+      parts.engine.listImages = listImages;
+      const pulled = namingFound(parts, pulling(), SIGNAL);
+      await clock.advance(20_000);
+      await pulled;
+      assert.match(JSON.stringify(parts.log.lines), /pulled without|are not noted before a pull/);
+    }
   });
 
   it("names it for who removes images while the rest is pulled", async () => {
