@@ -9,6 +9,8 @@ const SILENT_MINUTES = SILENT_LOOKS * LOOK_MS / 60_000;
 /** Layers of one pull that are remembered, and of all that ended. */
 const MOST_LAYERS = 10_000;
 const MOST_LEFT = 1000;
+/** Milliseconds for which a layer that waited when its pull ended is taken for one that still does. */
+const LEFT_MS = 15 * 60_000;
 
 /** How far a layer is that a pull has told of: fetched by the engine, waiting for its turn, or neither. */
 export type LayerState = "fetched" | "waits" | "rests";
@@ -31,15 +33,15 @@ export function layerTold(line: string) {
 /** One pull, which is listened to: an engine fetches only a few layers at once, for everybody. */
 export class HeardPull {
   readonly #clock: Clock;
-  readonly #left: Map<string, LayerState>;
+  readonly #left: Map<string, number>;
   readonly #layers = new Map<string, LayerState>();
   #silentLooks = 0;
 
   /**
-   * `left` are the layers that waited when an earlier pull of the engine ended. It forgets them when it
-   * is their turn; until then, a pull that wants one again hears that it is fetched, and nothing more.
+   * `left` are the layers that waited when an earlier pull of the engine ended, and when that was. It forgets them
+   * when it is their turn; until then, a pull that wants one again hears that it is fetched, and nothing more.
    */
-  constructor(clock: Clock, left: Map<string, LayerState>) {
+  constructor(clock: Clock, left: Map<string, number>) {
     this.#clock = clock;
     this.#left = left;
   }
@@ -63,7 +65,11 @@ export class HeardPull {
     try {
       await withDeadline(limit, (within) => pull((line) => this.#hear(line), within), signal);
     } finally {
-      for (const id of this.#in("waits")) keepLatest(this.#left, MOST_LEFT, id, "waits");
+      for (const id of this.#in("waits")) {
+        // Not anew, or who asks again and again is never ended.
+        const since = this.#left.get(id) ?? this.#clock.uptime();
+        keepLatest(this.#left, MOST_LEFT, id, since);
+      }
     }
   }
 
@@ -84,7 +90,8 @@ export class HeardPull {
     const told = layerTold(line);
     if (told === undefined) return;
     const { id, state, isFirst } = told;
-    const waits = isFirst && this.#left.has(id);
+    const since = this.#left.get(id);
+    const waits = isFirst && since !== undefined && this.#clock.uptime() - since < LEFT_MS;
     if (!waits) this.#left.delete(id);
     this.#layers.delete(id);
     if (state === "rests" || this.#layers.size === MOST_LAYERS) return;

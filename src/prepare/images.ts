@@ -23,7 +23,7 @@ import {
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import { type Commands, createLimiter, type Files } from "../system/mod.ts";
 import { buildImages } from "./built_images.ts";
-import { HeardPull, type LayerState } from "./heard_pull.ts";
+import { HeardPull } from "./heard_pull.ts";
 import { keepImages, nameFound, namingFound, type PullNotes } from "./kept_names.ts";
 import type { ImageIds } from "./known_images.ts";
 import type { WantedImages } from "./wanted_images.ts";
@@ -86,7 +86,7 @@ interface ImagesParts extends LimitedParts {
 
 /** Makes the image operations of an engine. */
 export function createImages(parts: ImagesParts): Images {
-  const left = new Map<string, LayerState>();
+  const left = new Map<string, number>();
   return {
     pull: (wanted, signal) => pull(parts, left, wanted, signal),
     build: async (wanted, options, signal) => {
@@ -152,7 +152,7 @@ async function hideCredentials(parts: ImagesParts, images: readonly string[], si
 
 async function pull(
   parts: ImagesParts,
-  left: Map<string, LayerState>,
+  left: Map<string, number>,
   wanted: WantedImages,
   signal: AbortSignal,
 ): Promise<void> {

@@ -68,6 +68,8 @@ const EXCUSED: Readonly<Record<string, string>> = {
   noteServices: "looks at each service once",
   servicesBuilt: "called with tagsOf and namesBuilt, looks at each service once",
   withBuildTags: "looks at each service once",
+  wanted: "is withBuildPaths(), which is tried",
+  wantedBuilds: "is withBuildArguments() and withOwnCaches(), which are tried",
   withKnownMounts: "looks at each mount once",
   startAll: "asks the engine for each thing that it looks at",
   stopAll: "asks the engine for each thing that it looks at",

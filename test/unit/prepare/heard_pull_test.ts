@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { HeardPull, type LayerState, layerTold } from "../../../src/prepare/heard_pull.ts";
+import { HeardPull, layerTold } from "../../../src/prepare/heard_pull.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 
 const [A, B] = ["f007c82a8d5c", "d1f616eeb616"];
@@ -34,7 +34,7 @@ describe("a line of a pull's progress", () => {
 });
 
 /** A pull that says nothing but what the test has it say, until it is ended. */
-function begin(left = new Map<string, LayerState>()) {
+function begin(left = new Map<string, number>()) {
   const clock = createFakeClock();
   const pull = new HeardPull(clock, left);
   let hear = (_line: string) => {};
@@ -135,10 +135,20 @@ describe("a pull of which nothing comes for two minutes", () => {
     assert.deepEqual([...first.left.keys()], []);
   });
 
+  it("is ended where its layer waited in a pull that ended a quarter of an hour ago", async () => {
+    const first = begin();
+    first.say(`${A} Waiting`);
+    await first.close();
+    const old = [...first.left].map(([id, at]) => [id, at - 15 * 60_000] as const);
+    const again = begin(new Map(old));
+    again.say(`${A} Pulling fs layer`);
+    assert.match(await again.pass(150) ?? "", /nothing came/);
+  });
+
   it("remembers so many of these layers, and no more", async () => {
     const { say, close, left } = begin();
     for (let each = 0; each < 12_000; each++) say(`${each.toString(16).padStart(12, "0")} Waiting`);
-    left.set("first", "waits");
+    left.set("first", 0);
     await close();
     assert.equal(left.size, 1000);
     assert.ok(!left.has("first"));
