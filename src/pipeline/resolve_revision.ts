@@ -61,13 +61,16 @@ export async function lookUp(
     return { revision: await resolveAt(parts, wanted, signal) };
   } catch (error) {
     signal.throwIfAborted();
-    const isAway = isStackwrightError(error, "repository_unreachable") ||
-      isStackwrightError(error, "timeout");
-    if (!isAway) throw error;
+    if (!isAway(error)) throw error;
     const revision = await parts.source.lastKnown({ location, reference, depth: 0 }, signal);
     if (revision === undefined) throw error;
     return { revision, away: error };
   }
+}
+
+/** Whether asking a source failed since it did not answer, which is no refusal. */
+export function isAway(error: unknown): error is StackwrightError {
+  return isStackwrightError(error, "repository_unreachable", "timeout");
 }
 
 /** Location of a request's source, with its configured name. Throws `bad_request` for a bad URL. */

@@ -1,6 +1,6 @@
 import type { Engine } from "../docker/engine.ts";
-import { foundName, isStackwrightError, keptName, messageOf } from "../model/mod.ts";
-import { atEnd, type Clock, type Log, within } from "../system/mod.ts";
+import { errors, foundName, isStackwrightError, keptName, messageOf } from "../model/mod.ts";
+import { abortable, type Clock, type Log, withDeadline } from "../system/mod.ts";
 
 /** Calls of an engine for keeping images. */
 export type KeepingEngine = Pick<
@@ -85,18 +85,16 @@ async function listedSoon<T>(
   ask: (soon: AbortSignal) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T | undefined> {
-  const over = new AbortController();
-  using _ = atEnd(() => over.abort("over"));
-  const answer = ask(AbortSignal.any([signal, over.signal]));
-  answer.catch(() => {});
+  const late = () =>
+    errors.timeout(`the engine has not listed its images within ${SOON_MS / 1000} s`);
+  const soon = { clock, milliseconds: SOON_MS, late };
   try {
-    if (await within(answer, SOON_MS, clock, signal)) return await answer;
-    log.warning(`the engine has not listed its images within ${SOON_MS / 1000} s: pulled without`);
+    return await withDeadline(soon, (within) => abortable(ask(within), within), signal);
   } catch (error) {
     signal.throwIfAborted();
     log.warning(`images that are there already are not noted before a pull: ${messageOf(error)}`);
+    return undefined;
   }
-  return undefined;
 }
 
 /**

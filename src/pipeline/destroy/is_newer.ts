@@ -7,7 +7,7 @@ import {
   toStackwrightError,
 } from "../../model/mod.ts";
 import type { Hold } from "../../plan/mod.ts";
-import { within } from "../../system/mod.ts";
+import { abortable, withDeadline } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** Whether a stack runs a newer commit of the same reference than this run looked at. */
@@ -48,10 +48,16 @@ export async function overtakenBy(
   const { source, options: { cloneDepth: depth } } = parts;
   const services = [] as const;
   const own = looked[0]?.source.name;
+  const late = () => errors.timeout(`no answer within ${ASKED_MS / 1000} s`);
+  const soon = { clock: parts.clock, milliseconds: ASKED_MS, late };
   for (const { source: location, reference, id } of looked) {
     const ask = (during: AbortSignal) => source.resolve({ location, reference, depth }, during);
     try {
-      const now = location.name === own ? await ask(signal) : await askSoon(parts, ask, signal);
+      const now = location.name === own ? await ask(signal) : await withDeadline(
+        soon,
+        (during) => abortable(ask(during), during),
+        signal,
+      );
       if (now.id === id) continue;
       const message = `${
         formatRevision(now)
@@ -65,21 +71,4 @@ export async function overtakenBy(
     }
   }
   return undefined;
-}
-
-/** An answer that comes in {@link ASKED_MS}. Throws `timeout`. */
-async function askSoon<T>(
-  { clock }: Pick<PipelineParts, "clock">,
-  ask: (during: AbortSignal) => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  const over = new AbortController();
-  const answer = ask(AbortSignal.any([signal, over.signal]));
-  try {
-    if (await within(answer, ASKED_MS, clock, signal)) return await answer;
-    throw errors.timeout(`no answer within ${ASKED_MS / 1000} s`);
-  } finally {
-    answer.catch(() => {});
-    over.abort("over");
-  }
 }

@@ -1,9 +1,10 @@
-import { isStackwrightError, type Revision } from "../../model/mod.ts";
+import type { Revision } from "../../model/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import { decideTarget, held } from "../decide_target.ts";
 import { type Decision, waiting } from "../decision.ts";
 import { overtakenBy } from "../destroy/is_newer.ts";
 import type { PipelineParts } from "../parts.ts";
+import { isAway } from "../resolve_revision.ts";
 import { isStrangers } from "../stack_owner.ts";
 import { clearHandOver } from "./clear_hand_over.ts";
 
@@ -27,9 +28,7 @@ export async function decideAsOwner(
     if (newer !== undefined) return waiting(newer);
   } catch (error) {
     signal.throwIfAborted();
-    const isAway = isStackwrightError(error, "repository_unreachable") ||
-      isStackwrightError(error, "timeout");
-    if (!isAway) throw error;
+    if (!isAway(error)) throw error;
     // While nobody can tell, what is deployed is still repaired.
     const services = [] as const;
     return await held(

@@ -18,7 +18,7 @@ function ask(now: Readonly<Record<string, string>>): ReturnType<typeof overtaken
       ? Promise.reject(errors.repository_unreachable(`${name} does not answer`))
       : Promise.resolve(revisionOf(name, now[name]));
   };
-  const clock = { sleep: () => new Promise((resolve) => setTimeout(resolve)) };
+  const clock = { uptime: () => 0, sleep: () => new Promise((resolve) => setTimeout(resolve)) };
   const parts = { source: { resolve }, options: { cloneDepth: 0 }, clock } as unknown;
   const looked = [revisionOf("apps", "a".repeat(40)), revisionOf("stacks", "b".repeat(40))];
   return overtakenBy(parts as PipelineParts, looked, new AbortController().signal);
