@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** Ticks of the clock that Linux counts in for programs, whatever the kernel itself does. */
-const TICKS_PER_SECOND = 100;
+export const TICKS_PER_SECOND = 100;
 
 /**
  * Processor seconds, of programs and of the kernel for them, of all children of a process that have ended

@@ -1,7 +1,5 @@
 import { readFileSync } from "node:fs";
-
-/** Ticks of the clock that Linux counts in for programs, whatever the kernel itself does. */
-const TICKS_PER_SECOND = 100;
+import { TICKS_PER_SECOND } from "./children_seconds.ts";
 
 /** Seconds of all processors of a machine together, by what they were spent on. */
 export interface MachineSeconds {

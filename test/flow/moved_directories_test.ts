@@ -77,6 +77,20 @@ describe("a discovered stack whose directory is no more what a discovery looks f
   }
 });
 
+/** Deploys a stack of each of two targets, and looks at the first one once more. */
+async function deployTwo(world: World, ofOne: string, ofTwo: string): Promise<void> {
+  await world.repository.commit({
+    ".stackwright.yaml": discovery("apps"),
+    ".stackwright.two.yaml": discovery("more"),
+    "apps/readme": "",
+    [`apps/${ofOne}/compose.yaml`]: compose(`${ofOne}_data`),
+    [`more/${ofTwo}/compose.yaml`]: compose(`${ofTwo}_data`),
+  });
+  await pollTo(world, "succeeded");
+  await pollTo(world, "succeeded", { target: "two" });
+  await pollTo(world, "skipped");
+}
+
 describe("the data of a stack that nothing names any more", () => {
   const rows = [
     ["of that name, which cannot be deployed yet", "c", { image: "missing:1" }],
@@ -86,19 +100,7 @@ describe("the data of a stack that nothing names any more", () => {
     it(`waits for a stack of another target ${what}`, () =>
       inWorld("fake", async (world) => {
         const [a, c, to] = ["a", "c", taker].map((each) => `${world.stack}-${each}`);
-        const files = {
-          ".stackwright.yaml": discovery("apps"),
-          ".stackwright.two.yaml": discovery("more"),
-          "apps/readme": "",
-        };
-        await world.repository.commit({
-          ...files,
-          [`apps/${a}/compose.yaml`]: compose(`${a}_data`),
-          [`more/${c}/compose.yaml`]: compose(`${c}_data`),
-        });
-        await pollTo(world, "succeeded");
-        await pollTo(world, "succeeded", { target: "two" });
-        await pollTo(world, "skipped");
+        await deployTwo(world, `${a}`, `${c}`);
         await world.repository.remove([`apps/${a}`]);
         const volume = taker === "c" ? `${a}_data` : `${to}_data`;
         await world.repository.commit({ [`more/${to}/compose.yaml`]: compose(volume, more) });
@@ -115,16 +117,7 @@ describe("the data of a stack that nothing names any more", () => {
   it("goes where what another target names is deployed as the commit has it", () =>
     inWorld("fake", async (world) => {
       const [a, c] = ["a", "c"].map((each) => `${world.stack}-${each}`);
-      await world.repository.commit({
-        ".stackwright.yaml": discovery("apps"),
-        ".stackwright.two.yaml": discovery("more"),
-        "apps/readme": "",
-        [`apps/${a}/compose.yaml`]: compose(`${a}_data`),
-        [`more/${c}/compose.yaml`]: compose(`${c}_data`),
-      });
-      await pollTo(world, "succeeded");
-      await pollTo(world, "succeeded", { target: "two" });
-      await pollTo(world, "skipped");
+      await deployTwo(world, `${a}`, `${c}`);
       await world.repository.remove([`apps/${a}`]);
       await pollTo(world, "skipped", { target: "two" });
       await pollTo(world, "succeeded");
